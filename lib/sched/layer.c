@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Placeholder until the layer's first file stands. */
+typedef int gv_sched_layer;

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grovectl: finds the verb and runs it. */
+#include "verbs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const verb grovectl_verbs[] = {
+    {NULL, NULL, NULL},
+};
+
+static void usage(FILE *out) {
+    fputs("usage: grovectl VERB [ARGS...]\n\nVerbs:\n", out);
+    for (const verb *v = grovectl_verbs; v->name; v++) {
+        fprintf(out, "  %-10s %s\n", v->name, v->summary);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0) {
+        usage(argc < 2 ? stderr : stdout);
+        return argc < 2 ? EXIT_USAGE : EXIT_OK;
+    }
+    for (const verb *v = grovectl_verbs; v->name; v++) {
+        if (strcmp(argv[1], v->name) == 0) {
+            return v->run(argc - 1, argv + 1);
+        }
+    }
+    fprintf(stderr, "grovectl: unknown verb '%s'\n", argv[1]);
+    usage(stderr);
+    return EXIT_USAGE;
+}

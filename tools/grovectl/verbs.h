@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verbs of grovectl: one file each, cmd_<verb>.c; argv[0] is the verb. */
+#ifndef GROVECTL_VERBS_H
+#define GROVECTL_VERBS_H
+
+#define EXIT_OK 0
+#define EXIT_REFUSED 1 /* judged, and the answer is no */
+#define EXIT_USAGE 2   /* wrong usage or unreadable input */
+
+typedef struct verb {
+    const char *name;
+    const char *summary; /* one line for `grovectl help` */
+    int (*run)(int argc, char **argv);
+} verb;
+
+extern const verb grovectl_verbs[]; /* ends with a NULL name */
+
+#endif
