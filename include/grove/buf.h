@@ -19,10 +19,10 @@ GROVE_BEGIN_DECLS
 
 /** Caller-owned buffer; read `data` and `len`, leave the rest alone. Since 0.1. */
 typedef struct grove_buf {
-    char *data;      /**< NULL while nothing was appended */
-    uint64_t len;    /**< bytes in use */
-    uint64_t cap;    /**< bytes reserved */
-    grove_env *env;  /**< referenced from init to fini */
+    char *data;     /**< NULL while nothing was appended */
+    uint64_t len;   /**< bytes in use */
+    uint64_t cap;   /**< bytes reserved */
+    grove_env *env; /**< referenced from init to fini */
 } grove_buf;
 
 GROVE_API void grove_buf_init(grove_buf *buf, grove_env *env);

@@ -27,8 +27,8 @@ GROVE_API grove_status grove_config_new(grove_env *env, grove_config **out_confi
  * ClusterTopologyBinding, PriorityClass, ResourceClaimTemplate or Volcano Queue, or a List of these.
  * Other kinds: GROVE_E_UNSUPPORTED. Pins the document.
  */
-GROVE_API grove_status grove_config_add(grove_config *config, grove_doc *doc, const grove_node *object,
-                                        grove_error *err);
+GROVE_API grove_status grove_config_add(grove_config *config, grove_doc *doc,
+                                        const grove_node *object, grove_error *err);
 /** Adds every object of a YAML stream, a List or a JSON array. */
 GROVE_API grove_status grove_config_load(grove_config *config, const char *text, size_t len,
                                          grove_error *err);

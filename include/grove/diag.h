@@ -22,14 +22,14 @@ typedef int32_t grove_severity;
 
 /** One finding; texts are borrowed from the list. Since 0.1. */
 typedef struct grove_diag {
-    uint32_t size;           /**< sizeof(grove_diag) as the library knows it */
-    uint32_t code;           /**< 1234 for GRV1234 */
+    uint32_t size; /**< sizeof(grove_diag) as the library knows it */
+    uint32_t code; /**< 1234 for GRV1234 */
     grove_severity severity;
-    uint32_t line;           /**< 1-based; 0 unknown */
+    uint32_t line; /**< 1-based; 0 unknown */
     uint32_t column;
     uint32_t reserved;
-    const char *type;        /**< "Required", "Invalid", "Duplicate", ... as interfaces document; "" for warnings */
-    const char *path;        /**< spec.template.cliques[0].name */
+    const char *type; /**< "Required", "Invalid", "Duplicate", ...; "" for warnings */
+    const char *path; /**< spec.template.cliques[0].name */
     const char *message;
 } grove_diag;
 

@@ -50,7 +50,8 @@ typedef int32_t grove_type;
 /* ---- reading text ---- */
 
 #define GROVE_PARSE_STRICT 0x1u /**< duplicate keys are errors; without it the last one wins */
-#define GROVE_PARSE_NUMBERS_AS_FLOAT64 0x2u /**< refuse numbers that a float64 cannot hold (1e400) */
+/** Refuse numbers that a float64 cannot hold (1e400). */
+#define GROVE_PARSE_NUMBERS_AS_FLOAT64 0x2u
 
 /** Parses one JSON text (RFC 8259, UTF-8). The caller owns *out_doc. Since 0.1. */
 GROVE_API grove_status grove_doc_parse_json(grove_env *env, const char *text, size_t len,
@@ -66,10 +67,12 @@ GROVE_API grove_status grove_doc_parse_yaml(grove_env *env, const char *text, si
 /** A multi-document YAML (or JSON) text being read one document at a time. */
 typedef struct grove_stream grove_stream;
 /** The text must outlive the stream. Detects JSON by its first non-space byte. Since 0.1. */
-GROVE_API grove_status grove_stream_new(grove_env *env, const char *text, size_t len, uint32_t flags,
-                                        grove_stream **out_stream, grove_error *err);
+GROVE_API grove_status grove_stream_new(grove_env *env, const char *text, size_t len,
+                                        uint32_t flags, grove_stream **out_stream,
+                                        grove_error *err);
 /** Next document, or *out_doc = NULL at the end. Empty documents are passed over. Since 0.1. */
-GROVE_API grove_status grove_stream_next(grove_stream *stream, grove_doc **out_doc, grove_error *err);
+GROVE_API grove_status grove_stream_next(grove_stream *stream, grove_doc **out_doc,
+                                         grove_error *err);
 GROVE_API void grove_stream_free(grove_stream *stream);
 
 GROVE_API grove_doc *grove_doc_ref(grove_doc *doc);
@@ -87,7 +90,8 @@ GROVE_API grove_type grove_node_type(const grove_node *node);
 GROVE_API uint32_t grove_node_size(const grove_node *node);
 /** The value of an object's member, exact and case-sensitive; NULL when absent or not an object. */
 GROVE_API const grove_node *grove_node_get(const grove_node *object, const char *key);
-GROVE_API const grove_node *grove_node_getn(const grove_node *object, const char *key, size_t key_len);
+GROVE_API const grove_node *grove_node_getn(const grove_node *object, const char *key,
+                                            size_t key_len);
 /** Element i of an array, or the value of member i of an object; NULL when out of range. O(i). */
 GROVE_API const grove_node *grove_node_at(const grove_node *node, uint32_t i);
 /** First child; NULL when empty or a scalar. Iterate: for (c = first(n); c; c = next(n, c)). */
@@ -146,9 +150,11 @@ GROVE_API void grove_builder_null(grove_builder *b, const char *key);
 GROVE_API void grove_builder_bool(grove_builder *b, const char *key, int32_t value);
 GROVE_API void grove_builder_int64(grove_builder *b, const char *key, int64_t value);
 /** A number by its text, which must be a JSON number. */
-GROVE_API void grove_builder_number(grove_builder *b, const char *key, const char *text, size_t len);
+GROVE_API void grove_builder_number(grove_builder *b, const char *key, const char *text,
+                                    size_t len);
 GROVE_API void grove_builder_string(grove_builder *b, const char *key, const char *text);
-GROVE_API void grove_builder_stringn(grove_builder *b, const char *key, const char *text, size_t len);
+GROVE_API void grove_builder_stringn(grove_builder *b, const char *key, const char *text,
+                                     size_t len);
 /**
  * Appends another document's node without a copy; `doc` must be the document the node was reached
  * from and is pinned by the result. Small scalars may be copied instead.
@@ -160,7 +166,8 @@ GROVE_API void grove_builder_copy(grove_builder *b, const char *key, const grove
 /** Nodes appended from now on carry the position of `at` and, if set, the defaulted flag; NULL ends it. */
 GROVE_API void grove_builder_position(grove_builder *b, const grove_node *at, int32_t defaulted);
 /** Ends the document; the builder is empty afterwards and can be used again. The caller owns *out_doc. */
-GROVE_API grove_status grove_builder_finish(grove_builder *b, grove_doc **out_doc, grove_error *err);
+GROVE_API grove_status grove_builder_finish(grove_builder *b, grove_doc **out_doc,
+                                            grove_error *err);
 
 /* ---- changing: always a new document ---- */
 
@@ -172,20 +179,21 @@ GROVE_API grove_status grove_merge_patch_apply(grove_doc *target_doc, const grov
  * RFC 7396: the smallest patch from a to b. GROVE_E_UNSUPPORTED, with the pointer in err->path, where
  * merge patches cannot say it (a null value in b).
  */
-GROVE_API grove_status grove_merge_patch_make(grove_doc *a_doc, const grove_node *a, grove_doc *b_doc,
-                                              const grove_node *b, grove_doc **out_doc,
-                                              grove_error *err);
+GROVE_API grove_status grove_merge_patch_make(grove_doc *a_doc, const grove_node *a,
+                                              grove_doc *b_doc, const grove_node *b,
+                                              grove_doc **out_doc, grove_error *err);
 /** RFC 6902, atomic: on failure nothing is made. GROVE_E_CONFLICT when a `test` fails. */
 GROVE_API grove_status grove_json_patch_apply(grove_doc *target_doc, const grove_node *target,
                                               grove_doc *patch_doc, const grove_node *patch,
                                               grove_doc **out_doc, grove_error *err);
 /** RFC 6902 operations (add, remove, replace) that turn a into b. */
-GROVE_API grove_status grove_json_patch_make(grove_doc *a_doc, const grove_node *a, grove_doc *b_doc,
-                                             const grove_node *b, grove_doc **out_doc,
-                                             grove_error *err);
+GROVE_API grove_status grove_json_patch_make(grove_doc *a_doc, const grove_node *a,
+                                             grove_doc *b_doc, const grove_node *b,
+                                             grove_doc **out_doc, grove_error *err);
 
 /** 64-bit FNV-1a over the canonical form; equal values give equal hashes on every machine. */
-GROVE_API grove_status grove_node_hash(const grove_node *node, uint64_t *out_hash, grove_error *err);
+GROVE_API grove_status grove_node_hash(const grove_node *node, uint64_t *out_hash,
+                                       grove_error *err);
 
 GROVE_END_DECLS
 #endif

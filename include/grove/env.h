@@ -29,12 +29,12 @@ typedef struct grove_env grove_env;
 
 /** Memory functions with a context; sizes are given back on free. All three must be set. Since 0.1. */
 typedef struct grove_allocator {
-    uint32_t size;     /**< sizeof(grove_allocator) */
-    uint32_t reserved; /**< zero */
-    void *ctx;         /**< handed to each function */
-    void *(*alloc)(void *ctx, size_t n);                          /**< NULL: out of memory */
+    uint32_t size;                                               /**< sizeof(grove_allocator) */
+    uint32_t reserved;                                           /**< zero */
+    void *ctx;                                                   /**< handed to each function */
+    void *(*alloc)(void *ctx, size_t n);                         /**< NULL: out of memory */
     void *(*resize)(void *ctx, void *p, size_t old_n, size_t n); /**< p may be NULL with old_n 0 */
-    void (*release)(void *ctx, void *p, size_t n);                /**< p is never NULL */
+    void (*release)(void *ctx, void *p, size_t n);               /**< p is never NULL */
 } grove_allocator;
 
 typedef int32_t grove_log_level;
@@ -52,7 +52,7 @@ typedef struct grove_log_field {
 
 /** A log record, valid during the callback only. Since 0.1. */
 typedef struct grove_log_record {
-    uint32_t size;                 /**< sizeof(grove_log_record) as the library knows it */
+    uint32_t size; /**< sizeof(grove_log_record) as the library knows it */
     grove_log_level level;
     const char *component;         /**< "engine", "k8s", ... */
     const char *code;              /**< registry code such as "GRV1201", or "" */
@@ -66,14 +66,14 @@ typedef void (*grove_log_fn)(void *ctx, const grove_log_record *record);
 
 /** Upper bounds on what untrusted input may cost. 0 takes the default in brackets. Since 0.1. */
 typedef struct grove_limits {
-    uint32_t size;            /**< sizeof(grove_limits) */
-    uint32_t depth;           /**< nesting of a document [128] */
-    uint64_t document_bytes;  /**< size of one document's text [64 MiB] */
-    uint64_t document_nodes;  /**< nodes of one document, aliases expanded [4,194,304] */
-    uint32_t diagnostics;     /**< entries of one diagnostics list [1000] */
-    uint32_t reserved;        /**< zero */
-    uint64_t search_steps;    /**< steps of one placement decision [2,000,000] */
-    uint64_t store_bytes;     /**< memory of one store [unlimited] */
+    uint32_t size;           /**< sizeof(grove_limits) */
+    uint32_t depth;          /**< nesting of a document [128] */
+    uint64_t document_bytes; /**< size of one document's text [64 MiB] */
+    uint64_t document_nodes; /**< nodes of one document, aliases expanded [4,194,304] */
+    uint32_t diagnostics;    /**< entries of one diagnostics list [1000] */
+    uint32_t reserved;       /**< zero */
+    uint64_t search_steps;   /**< steps of one placement decision [2,000,000] */
+    uint64_t store_bytes;    /**< memory of one store [unlimited] */
 } grove_limits;
 
 /** Options of grove_env_new; zero-initialise, set size, then what is wanted. Since 0.1. */
@@ -83,7 +83,7 @@ typedef struct grove_env_options {
     const grove_allocator *allocator; /**< copied; NULL: malloc, realloc, free */
     grove_log_fn log;                 /**< NULL: silent */
     void *log_ctx;
-    const grove_limits *limits;       /**< copied; NULL: defaults */
+    const grove_limits *limits; /**< copied; NULL: defaults */
 } grove_env_options;
 
 /** Makes an environment; options may be NULL. The caller owns the one reference in *out_env. Since 0.1. */

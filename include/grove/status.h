@@ -26,27 +26,27 @@ GROVE_BEGIN_DECLS
 typedef int32_t grove_status;
 
 #define GROVE_OK 0
-#define GROVE_E_NOMEM (-1)       /**< the allocator returned NULL */
-#define GROVE_E_INVALID (-2)     /**< an argument breaks the function's contract */
-#define GROVE_E_PARSE (-3)       /**< text is not well-formed; line, column and message tell */
-#define GROVE_E_LIMIT (-4)       /**< a limit of grove_env was reached */
-#define GROVE_E_RANGE (-5)       /**< a number does not fit */
-#define GROVE_E_TYPE (-6)        /**< a value has another type than asked for */
-#define GROVE_E_NOT_FOUND (-7)   /**< no such key, path or object */
-#define GROVE_E_EXISTS (-8)      /**< an object of this name exists already */
-#define GROVE_E_CONFLICT (-9)    /**< a precondition or a patch `test` failed */
+#define GROVE_E_NOMEM (-1)        /**< the allocator returned NULL */
+#define GROVE_E_INVALID (-2)      /**< an argument breaks the function's contract */
+#define GROVE_E_PARSE (-3)        /**< text is not well-formed; line, column and message tell */
+#define GROVE_E_LIMIT (-4)        /**< a limit of grove_env was reached */
+#define GROVE_E_RANGE (-5)        /**< a number does not fit */
+#define GROVE_E_TYPE (-6)         /**< a value has another type than asked for */
+#define GROVE_E_NOT_FOUND (-7)    /**< no such key, path or object */
+#define GROVE_E_EXISTS (-8)       /**< an object of this name exists already */
+#define GROVE_E_CONFLICT (-9)     /**< a precondition or a patch `test` failed */
 #define GROVE_E_UNSUPPORTED (-10) /**< built without it, or not offered by this backend */
-#define GROVE_E_TOO_NEW (-11)    /**< a size-prefixed struct has non-zero fields unknown to this library */
-#define GROVE_E_IO (-12)         /**< the operating system refused; message holds its words */
-#define GROVE_E_AUTH (-13)       /**< no or wrong credentials (HTTP 401) */
-#define GROVE_E_FORBIDDEN (-14)  /**< the server forbids it (HTTP 403) */
-#define GROVE_E_REFUSED (-15)    /**< the server found the object invalid (HTTP 400, 422) */
-#define GROVE_E_GONE (-16)       /**< the resourceVersion asked for is no longer served (HTTP 410) */
-#define GROVE_E_BUSY (-17)       /**< too many requests (HTTP 429); retry_after_ms may be set */
+#define GROVE_E_TOO_NEW (-11)     /**< a sized struct has fields this library does not know */
+#define GROVE_E_IO (-12)          /**< the operating system refused; message holds its words */
+#define GROVE_E_AUTH (-13)        /**< no or wrong credentials (HTTP 401) */
+#define GROVE_E_FORBIDDEN (-14)   /**< the server forbids it (HTTP 403) */
+#define GROVE_E_REFUSED (-15)     /**< the server found the object invalid (HTTP 400, 422) */
+#define GROVE_E_GONE (-16) /**< the resourceVersion asked for is no longer served (HTTP 410) */
+#define GROVE_E_BUSY (-17) /**< too many requests (HTTP 429); retry_after_ms may be set */
 #define GROVE_E_UNAVAILABLE (-18) /**< the server cannot answer now (HTTP 5xx, connection lost) */
-#define GROVE_E_TIMEOUT (-19)    /**< a deadline passed */
-#define GROVE_E_CANCELLED (-20)  /**< the caller cancelled the operation */
-#define GROVE_E_INTERNAL (-100)  /**< a bug in libgrove: an invariant does not hold */
+#define GROVE_E_TIMEOUT (-19)     /**< a deadline passed */
+#define GROVE_E_CANCELLED (-20)   /**< the caller cancelled the operation */
+#define GROVE_E_INTERNAL (-100)   /**< a bug in libgrove: an invariant does not hold */
 
 /** What kind of remedy an error asks for; see grove_error.category. Since 0.1. */
 typedef int32_t grove_category;
@@ -77,7 +77,9 @@ typedef struct grove_error {
     char message[512];       /**< one impersonal line, no trailing full stop */
 } grove_error;
 
+/* clang-format off */
 #define GROVE_ERROR_INIT {(uint32_t)sizeof(grove_error), 0, 0, 0, 0, 0, 0, 0, {0}, {0}}
+/* clang-format on */
 
 /** The constant name of a status ("GROVE_E_PARSE"); "GROVE_E_?" when unknown. Static storage. Since 0.1. */
 GROVE_API const char *grove_status_name(grove_status status);

@@ -18,9 +18,9 @@ typedef struct gv_arena {
 void gv_arena_init(gv_arena *a, grove_env *env);
 void gv_arena_fini(gv_arena *a);  /* frees everything */
 void gv_arena_reset(gv_arena *a); /* forgets everything, keeps one block: no allocation when warm */
-void *gv_arena_alloc(gv_arena *a, size_t n);  /* aligned to 8; NULL: out of memory */
+void *gv_arena_alloc(gv_arena *a, size_t n); /* aligned to 8; NULL: out of memory */
 void *gv_arena_zalloc(gv_arena *a, size_t n);
-char *gv_arena_dup(gv_arena *a, gv_str s);    /* NUL-terminated copy; NULL: out of memory */
+char *gv_arena_dup(gv_arena *a, gv_str s); /* NUL-terminated copy; NULL: out of memory */
 char *gv_arena_fmt(gv_arena *a, const char *fmt, ...) GROVE_PRINTF(2, 3);
 
 #define gv_arena_new(a, type) ((type *)gv_arena_zalloc((a), sizeof(type)))

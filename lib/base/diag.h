@@ -12,6 +12,7 @@
 /* Adds one finding (texts are copied). Identical findings (all of code, path, message) are kept once.
  * False when out of memory. */
 bool gv_diag_add(grove_diags *diags, grove_severity severity, uint32_t code, const char *type,
-                 gv_str path, uint32_t line, uint32_t column, const char *fmt, ...) GROVE_PRINTF(8, 9);
+                 gv_str path, uint32_t line, uint32_t column, const char *fmt, ...)
+    GROVE_PRINTF(8, 9);
 
 #endif

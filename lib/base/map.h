@@ -33,8 +33,10 @@ void gv_map_clear(gv_map *m);
 void *gv_map_get(const gv_map *m, gv_str key); /* NULL: absent */
 bool gv_map_has(const gv_map *m, gv_str key);
 bool gv_map_put(gv_map *m, gv_str key, void *value); /* replaces; false: out of memory */
-void *gv_map_remove(gv_map *m, gv_str key);          /* the value that was there; keeps the others' order */
-static inline uint32_t gv_map_size(const gv_map *m) { return m->live; }
+void *gv_map_remove(gv_map *m, gv_str key); /* the value that was there; keeps the others' order */
+static inline uint32_t gv_map_size(const gv_map *m) {
+    return m->live;
+}
 /* Iteration: for (uint32_t i = 0; (e = gv_map_next(m, &i));) ... ; the current entry may be removed. */
 gv_map_entry *gv_map_next(const gv_map *m, uint32_t *i);
 

@@ -16,10 +16,12 @@ const grove_limits *gv_env_limits(const grove_env *env); /* every field filled i
 
 /* The one size-check for size-prefixed structs: copies the known prefix of `in` into the zeroed `out`.
  * GROVE_E_INVALID when smaller than `min_size`, GROVE_E_TOO_NEW when its unknown tail is not zero. */
-grove_status gv_struct_in(void *out, size_t out_size, const void *in, uint32_t in_size, size_t min_size);
+grove_status gv_struct_in(void *out, size_t out_size, const void *in, uint32_t in_size,
+                          size_t min_size);
 
 /* Fills *err (NULL allowed) and returns status. The format takes no floating point. */
-grove_status gv_error(grove_error *err, grove_status status, const char *fmt, ...) GROVE_PRINTF(3, 4);
+grove_status gv_error(grove_error *err, grove_status status, const char *fmt, ...)
+    GROVE_PRINTF(3, 4);
 /* The same with a place. */
 grove_status gv_error_at(grove_error *err, grove_status status, uint32_t line, uint32_t column,
                          const char *path, const char *fmt, ...) GROVE_PRINTF(6, 7);

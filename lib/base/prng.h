@@ -11,7 +11,9 @@ typedef struct gv_prng {
     uint64_t state;
 } gv_prng;
 
-static inline void gv_prng_seed(gv_prng *r, uint64_t seed) { r->state = seed; }
+static inline void gv_prng_seed(gv_prng *r, uint64_t seed) {
+    r->state = seed;
+}
 static inline uint64_t gv_prng_next(gv_prng *r) {
     r->state += UINT64_C(0x9e3779b97f4a7c15);
     return gv_mix64(r->state);

@@ -12,22 +12,22 @@
 
 #include "base/mem.h"
 
-#define GV_VEC(type)                                                                               \
-    struct {                                                                                       \
-        type *v;                                                                                   \
-        size_t n, cap;                                                                             \
+#define GV_VEC(type)   \
+    struct {           \
+        type *v;       \
+        size_t n, cap; \
     }
 
 bool gv_vec_grow_(grove_env *env, void **v, size_t *cap, size_t n, size_t elem);
 
-#define gv_vec_reserve(env, vec, want)                                                             \
-    ((want) <= (vec)->cap ||                                                                       \
+#define gv_vec_reserve(env, vec, want) \
+    ((want) <= (vec)->cap ||           \
      gv_vec_grow_((env), (void **)&(vec)->v, &(vec)->cap, (want), sizeof *(vec)->v))
 /* False when out of memory; the vector is then unchanged. */
-#define gv_vec_push(env, vec, value)                                                               \
+#define gv_vec_push(env, vec, value) \
     (gv_vec_reserve((env), (vec), (vec)->n + 1) ? ((vec)->v[(vec)->n++] = (value), true) : false)
-#define gv_vec_fini(env, vec)                                                                      \
-    (gv_free((env), (vec)->v, (vec)->cap * sizeof *(vec)->v), (vec)->v = NULL,                     \
+#define gv_vec_fini(env, vec)                                                  \
+    (gv_free((env), (vec)->v, (vec)->cap * sizeof *(vec)->v), (vec)->v = NULL, \
      (vec)->n = (vec)->cap = 0)
 
 #endif

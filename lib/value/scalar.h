@@ -23,7 +23,8 @@ grove_status gv_microtime_format(int64_t ns, grove_buf *buf); /* 2026-11-29T20:1
 /* "a=b,c!=d,e in (x,y),!f" and the LabelSelector object form. */
 typedef struct gv_selector gv_selector;
 grove_status gv_selector_parse(grove_env *env, gv_str text, gv_selector **out, grove_error *err);
-grove_status gv_selector_from_node(grove_env *env, const grove_node *selector, gv_selector **out, grove_error *err);
+grove_status gv_selector_from_node(grove_env *env, const grove_node *selector, gv_selector **out,
+                                   grove_error *err);
 void gv_selector_free(gv_selector *s);
 /* labels: an object node or NULL. */
 bool gv_selector_matches(const gv_selector *s, const grove_node *labels);
