@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Planning from inside: the public form, with the kinds as the library numbers them. */
+#ifndef GV_PLAN_PLAN_H
+#define GV_PLAN_PLAN_H
+
+#include <grove/plan.h>
+
+#include "model/kinds.h"
+#include "store/store.h"
+
+static inline gv_kind gv_action_kind(const grove_action *action) {
+    return (gv_kind)action->kind;
+}
+
+/* The write an action becomes for the store's overlay (gv_store_write_begin). */
+gv_write gv_action_write(const grove_action *action, int64_t now);
+
+#endif
