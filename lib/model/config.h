@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the operator and the cluster are set to, as the layers above read it; made by grove/config.h. */
+#ifndef GV_MODEL_CONFIG_H
+#define GV_MODEL_CONFIG_H
+
+#include <stdbool.h>
+
+#include <grove/config.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+
+/* A scheduler profile that is switched on. */
+typedef struct gv_scheduler_profile {
+    char *name; /* "kai-scheduler" */
+    const grove_node
+        *config;          /* its raw object, NULL when absent; borrowed from a pinned document */
+    bool gang_scheduling; /* default-scheduler's config.gangScheduling */
+} gv_scheduler_profile;
+
+typedef struct gv_topology_level {
+    gv_str domain; /* "rack" */
+    gv_str key;    /* node label key */
+} gv_topology_level;
+
+/* A ClusterTopologyBinding: levels broadest first. */
+typedef struct gv_topology_binding {
+    gv_str name;
+    const grove_node *object;
+    uint32_t n_levels;
+    gv_topology_level *levels;
+} gv_topology_binding;
+
+/* Read the fields, never write them: grove_config_add owns the change. */
+struct grove_config {
+    uint32_t refs; /* atomic */
+    grove_env *env;
+    bool topology_enabled;
+    bool auto_mnnvl;
+    GV_VEC(gv_scheduler_profile) schedulers; /* default-scheduler is always among them */
+    char *default_scheduler;                 /* name of the default profile */
+    char *initc_image;                       /* image of the start-order init container */
+    gv_map bindings;                         /* name -> gv_topology_binding * */
+    gv_map priority_classes;                 /* name -> grove_node */
+    gv_map claim_templates;                  /* namespace/name -> grove_node */
+    gv_map queues;                           /* Volcano queue name -> grove_node */
+    GV_VEC(grove_doc *) pinned;
+};
+
+/* The built-in setting of interfaces when config is NULL is made by grove_config_new; look-ups accept
+ * only a real one. NULL: not there. Borrowed from the config. */
+const gv_scheduler_profile *gv_config_scheduler(const grove_config *config, gv_str name);
+const gv_topology_binding *gv_config_binding(const grove_config *config, gv_str name);
+/* Position of a domain in the binding, -1 when it has no such level. */
+int32_t gv_binding_level(const gv_topology_binding *binding, gv_str domain);
+const grove_node *gv_config_priority_class(const grove_config *config, gv_str name);
+const grove_node *gv_config_claim_template(const grove_config *config, gv_str ns, gv_str name);
+const grove_node *gv_config_queue(const grove_config *config, gv_str name);
+
+#endif
