@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Read-only typed views over the documents of Grove's kinds. A view borrows every text and node from
+ * its document. Whether a field was there is kept apart from its value (`set`); what is of a wrong type
+ * reads as not there: admission has judged the document before.
+ */
+#ifndef GV_MODEL_VIEW_H
+#define GV_MODEL_VIEW_H
+
+#include <grove/doc.h>
+
+#include "base/arena.h"
+
+typedef struct gv_opt_int {
+    bool set;
+    int64_t value; /* 0 when not set */
+} gv_opt_int;
+
+static inline int64_t gv_opt_or(gv_opt_int o, int64_t otherwise) {
+    return o.set ? o.value : otherwise;
+}
+
+/* ---- small readers, usable on any document ---- */
+gv_str gv_node_str(const grove_node *node); /* text of a string; "" otherwise */
+gv_str gv_get_str(const grove_node *object, const char *key);
+gv_opt_int gv_get_int(const grove_node *object, const char *key);
+
+/* metadata of any object */
+typedef struct gv_meta {
+    gv_str name, ns, uid, generate_name;
+    const grove_node *labels, *annotations, *finalizers, *owners;
+    int64_t generation; /* 0: none */
+    bool deleting;      /* deletionTimestamp is set */
+} gv_meta;
+gv_meta gv_meta_read(const grove_node *object);
+/* The owner reference with controller: true; NULL when there is none. */
+const grove_node *gv_meta_controller(const gv_meta *meta);
+
+/* ---- parts of a set's template ---- */
+
+typedef struct gv_topology {
+    bool set; /* the constraint object is there */
+    gv_str topology_name;
+    gv_str required;  /* domain: pack.required, else the deprecated packDomain; "" none */
+    gv_str preferred; /* domain: pack.preferred; "" none */
+} gv_topology;
+
+typedef struct gv_scaling {
+    bool set;
+    gv_opt_int min_replicas, max_replicas;
+    const grove_node *metrics; /* NULL or array */
+} gv_scaling;
+
+typedef struct gv_sharing {
+    gv_str name, ns; /* of the claim template; ns "" when not given */
+    bool each;       /* PerReplica; else AllReplicas */
+    bool filtered;   /* a filter object is there */
+    const grove_node *filter_cliques, *filter_groups;
+} gv_sharing;
+
+typedef struct gv_claim_template {
+    gv_str name;
+    const grove_node *spec; /* the ResourceClaim's spec */
+} gv_claim_template;
+
+typedef struct gv_clique {
+    gv_str name;
+    const grove_node *node, *labels, *annotations, *spec, *pod_spec;
+    gv_str role_name;
+    gv_opt_int replicas, min_available;
+    const grove_node *starts_after; /* NULL or array of template names */
+    gv_scaling scaling;
+    gv_topology topology;
+    const gv_sharing *sharing;
+    uint32_t n_sharing;
+    int32_t group; /* index of the scaling group it belongs to; -1: standalone */
+} gv_clique;
+
+#define GV_NO_CLIQUE UINT32_MAX
+typedef struct gv_group {
+    gv_str name;
+    const grove_node *node, *annotations, *clique_names;
+    const uint32_t *cliques; /* index in gv_pcs.cliques per name; GV_NO_CLIQUE: no such template */
+    uint32_t n_cliques;
+    gv_opt_int replicas, min_available;
+    gv_scaling scaling;
+    gv_topology topology;
+    const gv_sharing *sharing;
+    uint32_t n_sharing;
+} gv_group;
+
+typedef enum gv_startup { GV_STARTUP_ANY, GV_STARTUP_ORDERED, GV_STARTUP_LISTED } gv_startup;
+typedef enum gv_update { GV_UPDATE_ROLLING, GV_UPDATE_MANUAL } gv_update;
+
+typedef struct gv_pcs {
+    const grove_node *node, *spec, *template_node, *status;
+    gv_meta meta;
+    gv_opt_int replicas;
+    gv_update update; /* MANUAL: OnDelete */
+    gv_startup startup;
+    gv_str priority_class;
+    bool service_set;       /* headlessServiceConfig is there */
+    bool publish_not_ready; /* its publishNotReadyAddresses */
+    gv_topology topology;
+    gv_str termination_delay; /* Go duration text; "" none */
+    const gv_clique *cliques;
+    uint32_t n_cliques;
+    const gv_group *groups;
+    uint32_t n_groups;
+    const gv_sharing *sharing;
+    uint32_t n_sharing;
+    const gv_claim_template *claim_templates;
+    uint32_t n_claim_templates;
+} gv_pcs;
+
+/* The view's arrays live in the arena. GROVE_E_TYPE when the object is no set with a template. */
+grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_error *err);
+/* Index of the clique template of exactly this name; GV_NO_CLIQUE when there is none. */
+uint32_t gv_pcs_find_clique(const gv_pcs *pcs, gv_str name);
+/* The first explicit topologyName: set, then scaling groups, then cliques; "" when there is none. */
+gv_str gv_pcs_topology_name(const gv_pcs *pcs);
+
+/* ---- child objects ---- */
+
+typedef struct gv_pclq {
+    const grove_node *node, *spec, *pod_spec, *status, *conditions;
+    gv_meta meta;
+    gv_opt_int replicas, min_available;
+    const grove_node *starts_after; /* full names */
+} gv_pclq;
+void gv_pclq_read(const grove_node *object, gv_pclq *out);
+
+typedef struct gv_pcsg {
+    const grove_node *node, *spec, *status, *conditions;
+    gv_meta meta;
+    gv_opt_int replicas, min_available;
+    const grove_node *clique_names;
+} gv_pcsg;
+void gv_pcsg_read(const grove_node *object, gv_pcsg *out);
+
+typedef struct gv_podgang {
+    const grove_node *node, *spec, *status, *conditions;
+    gv_meta meta;
+    const grove_node *groups;        /* spec.podgroups */
+    const grove_node *group_configs; /* spec.topologyConstraintGroupConfigs */
+    const grove_node *topology;      /* spec.topologyConstraint */
+    gv_str priority_class, phase;
+} gv_podgang;
+void gv_podgang_read(const grove_node *object, gv_podgang *out);
+
+/* The condition of a type in a list of conditions; NULL when absent. */
+const grove_node *gv_condition_find(const grove_node *conditions, const char *type);
+
+#endif
