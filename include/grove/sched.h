@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grove/sched.h - where gangs go: nodes, classes, gangs and placements, and nothing else.
+ *
+ * The scheduling engine by itself, for three kinds of callers: the engine of this library, an operator
+ * that wants places for its own objects, and a researcher with a file. It knows no Kubernetes object.
+ *
+ *     grove_sched *s = NULL;
+ *     grove_sched_new(env, NULL, &s, NULL);
+ *     uint32_t cpu, gpu, topo;
+ *     grove_sched_resource(s, "cpu", &cpu);                       // milli-CPU
+ *     grove_sched_resource(s, "nvidia.com/gpu", &gpu);
+ *     const char *keys[] = {"zone", "block", "rack"};             // broad to narrow
+ *     grove_sched_topology(s, "default", keys, 3, &topo, NULL);
+ *     ... grove_sched_node_add for each node, grove_sched_class for each kind of pod ...
+ *
+ *     grove_gang *g = NULL;
+ *     grove_gang_new(s, &g);
+ *     grove_gang_begin(g, topo, "train-0");
+ *     grove_gang_podgroup(g, "leader", leader_class, 1, 1, GROVE_LEVEL_NONE, GROVE_LEVEL_NONE, &pg[0]);
+ *     grove_gang_podgroup(g, "worker", worker_class, 4, 4, GROVE_LEVEL_NONE, GROVE_LEVEL_NONE, &pg[1]);
+ *     grove_gang_pack(g, grove_sched_level(s, topo, "rack"), GROVE_LEVEL_NONE);
+ *
+ *     grove_decision *d = NULL;
+ *     grove_decision_new(s, &d);
+ *     grove_sched_place(s, g, NULL, d, NULL);                     // changes nothing
+ *     if (grove_decision_verdict(d) == GROVE_PLACED) grove_sched_commit(s, g, d, &gang_id, NULL);
+ *
+ * The answer has three values. PLACED comes with an assignment that obeys every required constraint;
+ * INFEASIBLE only with a proof, which the certificate names; UNKNOWN says that the budget ended first.
+ * Everything is integers and counted in steps: the same calls in the same order give the same answer on
+ * every machine. Ties are broken by node id.
+ *
+ * Ownership: grove_sched, grove_gang, grove_decision and grove_explanation have one owner each; gangs
+ * and decisions belong to the grove_sched they were made for and must be freed before it. Once warm, a
+ * decision allocates nothing.
+ *
+ * Threads: a grove_sched with its gangs and decisions belongs to one thread at a time. Two of them are
+ * independent.
+ */
+#ifndef GROVE_SCHED_H
+#define GROVE_SCHED_H
+
+#include <grove/buf.h>
+#include <grove/env.h>
+#include <grove/status.h>
+
+GROVE_BEGIN_DECLS
+
+/** The cluster as the scheduler sees it, and its working memory. */
+typedef struct grove_sched grove_sched;
+/** The description of one gang; reused for the next one by grove_gang_begin. */
+typedef struct grove_gang grove_gang;
+/** One answer; reused by the next grove_sched_place. */
+typedef struct grove_decision grove_decision;
+
+#define GROVE_SCHED_NONE UINT32_MAX /**< no node, no domain, no pod */
+
+/**
+ * A level of a topology: 0 is the broadest; the number of keys of the topology is the host itself.
+ * Since 0.1.
+ */
+typedef int32_t grove_level;
+#define GROVE_LEVEL_NONE (-1)    /**< no constraint */
+#define GROVE_LEVEL_UNKNOWN (-2) /**< a constraint that names a level which this topology lacks */
+
+/* ---- the cluster ---- */
+
+/** What a scoring callback is asked about; borrowed during the call. Since 0.1. */
+typedef struct grove_sched_candidate {
+    uint32_t size; /**< sizeof(grove_sched_candidate) as the library knows it */
+    uint32_t topology;
+    grove_level level; /**< level of the domain that is considered; host level: a node */
+    uint32_t domain;   /**< index of the domain on its level (grove_sched_domain_of), or the node */
+    int64_t rank;      /**< the engine's own key; smaller is tried first */
+} grove_sched_candidate;
+
+/** Options of grove_sched_new; zero-initialise and set size. Since 0.1. */
+typedef struct grove_sched_options {
+    uint32_t size;
+    uint32_t reserved;
+    const char *host_key; /**< label key that means the node itself; NULL: kubernetes.io/hostname */
+    /**
+     * Last word on a node for a class of pods: non-zero forbids it. Asked once per pair and change of
+     * the node; the answer must depend on class and node only. NULL: none.
+     */
+    int32_t (*veto)(void *ctx, uint32_t class_id, uint32_t node);
+    void *veto_ctx;
+    /**
+     * Plug point for own orderings: returns the key by which candidate domains are tried, smaller first
+     * (ties: the engine's order). Answers stay sound and complete whatever it returns. NULL: the rank.
+     */
+    int64_t (*order)(void *ctx, const grove_sched_candidate *candidate);
+    void *order_ctx;
+} grove_sched_options;
+
+GROVE_API grove_status grove_sched_new(grove_env *env, const grove_sched_options *options,
+                                       grove_sched **out_sched, grove_error *err);
+GROVE_API void grove_sched_free(grove_sched *sched);
+
+/**
+ * The index of a resource by name, made when new. Amounts are int64 in any unit, the same for nodes and
+ * classes. Every sched has resource 0, "pods", of which each pod takes one.
+ */
+GROVE_API grove_status grove_sched_resource(grove_sched *sched, const char *name,
+                                            uint32_t *out_resource);
+/** Name of a resource; NULL when out of range. */
+GROVE_API const char *grove_sched_resource_name(const grove_sched *sched, uint32_t resource);
+GROVE_API uint32_t grove_sched_resource_count(const grove_sched *sched);
+
+/**
+ * Declares a topology: label keys from broad to narrow, each once. The host key may come last and then
+ * means the host level. A node's domain on a level is the path of its values down to that level. A node
+ * without a key is invisible to constraints on that level only. Several topologies may exist.
+ */
+GROVE_API grove_status grove_sched_topology(grove_sched *sched, const char *name,
+                                            const char *const *keys, uint32_t n_keys,
+                                            uint32_t *out_topology, grove_error *err);
+/** Level of a label key, of the host key, or of the word "host"; GROVE_LEVEL_UNKNOWN when there is none. */
+GROVE_API grove_level grove_sched_level(const grove_sched *sched, uint32_t topology,
+                                        const char *key);
+/** Label key of a level; the host key for the host level; NULL when out of range. */
+GROVE_API const char *grove_sched_level_key(const grove_sched *sched, uint32_t topology,
+                                            grove_level level);
+/** The host level of a topology: its number of label levels. */
+GROVE_API grove_level grove_sched_host_level(const grove_sched *sched, uint32_t topology);
+/**
+ * Number of a node's domain on a level, valid until nodes are added or relabelled;
+ * GROVE_SCHED_NONE when the node has no value there.
+ */
+GROVE_API uint32_t grove_sched_domain_of(const grove_sched *sched, uint32_t topology,
+                                         grove_level level, uint32_t node);
+GROVE_API uint32_t grove_sched_domain_count(const grove_sched *sched, uint32_t topology,
+                                            grove_level level);
+/**
+ * Values of the level's key that occur under more than one broader domain although each should lie in
+ * one: a sign of levels in the wrong order. 0 when the levels nest.
+ */
+GROVE_API uint32_t grove_sched_topology_conflicts(const grove_sched *sched, uint32_t topology,
+                                                  grove_level level);
+
+typedef struct grove_sched_label {
+    const char *key;
+    const char *value;
+} grove_sched_label;
+
+/** Effects of taints and tolerations. Since 0.1. */
+typedef int32_t grove_taint_effect;
+#define GROVE_TAINT_ANY 0 /**< in a toleration: every effect */
+#define GROVE_TAINT_NO_SCHEDULE 1
+#define GROVE_TAINT_PREFER_NO_SCHEDULE 2
+#define GROVE_TAINT_NO_EXECUTE 3
+
+typedef struct grove_sched_taint {
+    const char *key;
+    const char *value;
+    grove_taint_effect effect;
+    int32_t reserved;
+} grove_sched_taint;
+
+#define GROVE_NODE_UNSCHEDULABLE 0x1u /**< cordoned: only pods that tolerate it */
+#define GROVE_NODE_DOWN 0x2u          /**< not ready: takes no pod at all */
+
+/** A node as it is now; texts are copied. Since 0.1. */
+typedef struct grove_sched_node {
+    uint32_t size;
+    uint32_t flags; /**< GROVE_NODE_* */
+    const char *name;
+    const grove_sched_label *labels;
+    const grove_sched_taint *taints;
+    const int64_t *capacity; /**< by resource; missing ones are 0 */
+    uint32_t n_labels;
+    uint32_t n_taints;
+    uint32_t n_capacity;
+    uint32_t reserved;
+} grove_sched_node;
+
+/** Adds a node; ids are given in order and may be reused after removal. GROVE_E_EXISTS on the name. */
+GROVE_API grove_status grove_sched_node_add(grove_sched *sched, const grove_sched_node *node,
+                                            uint32_t *out_node, grove_error *err);
+/** Replaces everything but the name; pods stay. A capacity below its use is allowed. */
+GROVE_API grove_status grove_sched_node_update(grove_sched *sched, uint32_t id,
+                                               const grove_sched_node *node, grove_error *err);
+/** Removes a node and every pod on it. */
+GROVE_API grove_status grove_sched_node_remove(grove_sched *sched, uint32_t id);
+GROVE_API uint32_t grove_sched_node_find(const grove_sched *sched, const char *name);
+/** Name of a live node; NULL otherwise. Borrowed until the node is removed. */
+GROVE_API const char *grove_sched_node_name(const grove_sched *sched, uint32_t id);
+/** Ids run below this number; removed ones have no name. */
+GROVE_API uint32_t grove_sched_node_limit(const grove_sched *sched);
+/** What is free on a node, by resource; may be negative. NULL when there is no such node. */
+GROVE_API const int64_t *grove_sched_node_free(const grove_sched *sched, uint32_t id);
+
+/* ---- classes of pods ---- */
+
+typedef int32_t grove_match_op;
+#define GROVE_MATCH_IN 1
+#define GROVE_MATCH_NOT_IN 2
+#define GROVE_MATCH_EXISTS 3
+#define GROVE_MATCH_DOES_NOT_EXIST 4
+#define GROVE_MATCH_GT 5
+#define GROVE_MATCH_LT 6
+#define GROVE_MATCH_NAME_IN 7 /**< on the node's name; the key is ignored */
+
+typedef struct grove_sched_requirement {
+    const char *key;
+    const char *const *values;
+    uint32_t n_values;
+    grove_match_op op;
+} grove_sched_requirement;
+
+/** Requirements that must all hold; with none, nothing matches, as in Kubernetes. Since 0.1. */
+typedef struct grove_sched_term {
+    const grove_sched_requirement *requirements;
+    uint32_t n_requirements;
+    int32_t weight; /**< of a preferred term, 1-100 */
+} grove_sched_term;
+
+/** Terms of which one must hold. Since 0.1. */
+typedef struct grove_sched_terms {
+    const grove_sched_term *terms;
+    uint32_t n_terms;
+    uint32_t reserved;
+} grove_sched_terms;
+
+typedef struct grove_sched_toleration {
+    const char *key; /**< NULL or "": every key (needs exists) */
+    const char *value;
+    grove_taint_effect effect;
+    int32_t exists; /**< 1: any value */
+} grove_sched_toleration;
+
+typedef struct grove_sched_port {
+    const char *protocol; /**< "TCP", "UDP", "SCTP"; NULL: TCP */
+    const char *ip;       /**< NULL, "" and the any-addresses clash with every address */
+    uint32_t port;
+    uint32_t reserved;
+} grove_sched_port;
+
+/** What matters about a pod for its place; equal descriptions get the same id. Texts are copied. Since 0.1. */
+typedef struct grove_sched_class_spec {
+    uint32_t size;
+    uint32_t n_requests;
+    const int64_t *requests; /**< by resource, >= 0; "pods" counts 1 whatever is written */
+    const grove_sched_label *selector; /**< all must hold */
+    const grove_sched_terms
+        *required; /**< each list must have a term that holds (affinity, volumes) */
+    const grove_sched_term *preferred; /**< wishes, after all else */
+    const grove_sched_toleration *tolerations;
+    const grove_sched_port *ports;
+    uint32_t n_selector;
+    uint32_t n_required;
+    uint32_t n_preferred;
+    uint32_t n_tolerations;
+    uint32_t n_ports;
+    uint32_t
+        max_per_host; /**< pods of this class on one host; 0: no bound (anti-affinity to itself: 1) */
+    uint64_t key;     /**< the caller's own mark, part of the identity: for the veto callback */
+} grove_sched_class_spec;
+
+GROVE_API grove_status grove_sched_class(grove_sched *sched, const grove_sched_class_spec *spec,
+                                         uint32_t *out_class, grove_error *err);
+/** 1 when the class may run on the node as far as filters go (free room aside), else 0. */
+GROVE_API int32_t grove_sched_class_allows(grove_sched *sched, uint32_t class_id, uint32_t node);
+/** The class's requests by resource, "pods" included; NULL when there is no such class. */
+GROVE_API const int64_t *grove_sched_class_requests(const grove_sched *sched, uint32_t class_id);
+
+/* ---- pods and gangs that hold room ---- */
+
+/** A pod that runs outside the gangs of this sched. Since 0.1. */
+typedef struct grove_sched_pod {
+    uint32_t size;
+    uint32_t node;
+    uint32_t class_id; /**< GROVE_SCHED_NONE: `requests` count instead */
+    uint32_t n_requests;
+    const int64_t *requests;
+    int32_t priority;
+    uint32_t flags; /**< GROVE_POD_* */
+} grove_sched_pod;
+
+#define GROVE_POD_NEVER_EVICT 0x1u
+
+GROVE_API grove_status grove_sched_pod_add(grove_sched *sched, const grove_sched_pod *pod,
+                                           uint32_t *out_pod, grove_error *err);
+/** Removes any pod, also one that a gang placed. */
+GROVE_API grove_status grove_sched_pod_remove(grove_sched *sched, uint32_t pod);
+/** The node a pod is on; GROVE_SCHED_NONE when there is no such pod. */
+GROVE_API uint32_t grove_sched_pod_node(const grove_sched *sched, uint32_t pod);
+GROVE_API uint64_t grove_sched_pod_count(const grove_sched *sched);
+
+/* ---- describing a gang ---- */
+
+GROVE_API grove_status grove_gang_new(grove_sched *sched, grove_gang **out_gang);
+GROVE_API void grove_gang_free(grove_gang *gang);
+/** Forgets the former description; keeps the memory. The name is for explanations. */
+GROVE_API grove_status grove_gang_begin(grove_gang *gang, uint32_t topology, const char *name);
+/** Pack constraint of the whole gang. */
+GROVE_API grove_status grove_gang_pack(grove_gang *gang, grove_level required,
+                                       grove_level preferred);
+/**
+ * A group of identical pods: `min` of them are placed with the gang or nothing is, the rest up to
+ * `count` as far as there is room. min <= count; both may be 0.
+ */
+GROVE_API grove_status grove_gang_podgroup(grove_gang *gang, const char *name, uint32_t class_id,
+                                           uint32_t min, uint32_t count, grove_level required,
+                                           grove_level preferred, uint32_t *out_podgroup);
+/**
+ * Packs some of the gang's podgroups together. Groups may be nested or disjoint; grove_sched_place
+ * answers GROVE_E_INVALID when two of them cross.
+ */
+GROVE_API grove_status grove_gang_group(grove_gang *gang, const char *name,
+                                        const uint32_t *podgroups, uint32_t n_podgroups,
+                                        grove_level required, grove_level preferred,
+                                        uint32_t *out_group);
+/**
+ * A member that has its place already: it counts towards min and count, and pins the domains of its
+ * constraints. Its room is held by a pod of the cluster, not by the gang.
+ */
+GROVE_API grove_status grove_gang_member(grove_gang *gang, uint32_t podgroup, uint32_t node);
+/** Wish: pod `index` (0-based among the pods to be placed) of the group back on this node. */
+GROVE_API grove_status grove_gang_sticky(grove_gang *gang, uint32_t podgroup, uint32_t index,
+                                         uint32_t node);
+
+/** How binding a wish of the gang is. Since 0.1. */
+typedef int32_t grove_strength;
+#define GROVE_STRENGTH_NONE 0
+#define GROVE_STRENGTH_PREFERRED 1
+#define GROVE_STRENGTH_REQUIRED 2
+
+/** The domain that `node` lies in on `level`: all pods there (required), or there by preference. */
+GROVE_API grove_status grove_gang_anchor(grove_gang *gang, grove_level level, uint32_t node,
+                                         grove_strength strength);
+/**
+ * Spread of sibling gangs over the domains of a level: `nodes` names one node for each sibling's place
+ * (a domain may be named often). The gang, packed on `level`, goes where its count stays within
+ * max_skew of the least used domain that could take a pod of it.
+ */
+GROVE_API grove_status grove_gang_spread(grove_gang *gang, grove_level level, uint32_t max_skew,
+                                         grove_strength strength, const uint32_t *nodes,
+                                         uint32_t n_nodes);
+/** Order of service and right to preempt; larger is more important. 0 when unset. */
+GROVE_API grove_status grove_gang_priority(grove_gang *gang, int32_t priority);
+
+/* ---- deciding ---- */
+
+typedef int32_t grove_verdict;
+#define GROVE_PLACED 1
+#define GROVE_INFEASIBLE 2
+#define GROVE_UNKNOWN 3
+
+/** Options of grove_sched_place; zero-initialise and set size. Since 0.1. */
+typedef struct grove_place_options {
+    uint32_t size;
+    uint32_t flags;    /**< GROVE_PLACE_* */
+    uint64_t steps;    /**< budget; 0: the search_steps of the environment's limits */
+    uint32_t frontier; /**< entries kept per frontier; 0: 4096 */
+    uint32_t reserved;
+} grove_place_options;
+
+#define GROVE_PLACE_GREEDY_ONLY 0x1u /**< stop after the greedy passes and the bounds */
+#define GROVE_PLACE_EXACT_ONLY 0x2u  /**< skip the greedy passes: for tests */
+
+/** Finds places for a gang. Changes nothing; outputs are in *decision. Since 0.1. */
+GROVE_API grove_status grove_sched_place(grove_sched *sched, const grove_gang *gang,
+                                         const grove_place_options *options,
+                                         grove_decision *decision, grove_error *err);
+
+GROVE_API grove_status grove_decision_new(grove_sched *sched, grove_decision **out_decision);
+GROVE_API void grove_decision_free(grove_decision *decision);
+GROVE_API grove_verdict grove_decision_verdict(const grove_decision *decision);
+/** Steps spent; with UNKNOWN, the budget. */
+GROVE_API uint64_t grove_decision_steps(const grove_decision *decision);
+/**
+ * Nodes of the pods of a podgroup in the order of their index (members that had a place are not
+ * listed); GROVE_SCHED_NONE for a surplus pod without one. Borrowed until the next decision.
+ */
+GROVE_API const uint32_t *grove_decision_nodes(const grove_decision *decision, uint32_t podgroup,
+                                               uint32_t *out_n);
+/**
+ * Narrowest level on which all pods of an entity, members included, share a domain;
+ * GROVE_LEVEL_NONE when on none. Entities: GROVE_ENTITY_GANG, groups and podgroups by their id.
+ */
+GROVE_API grove_level grove_decision_level(const grove_decision *decision, int32_t kind,
+                                           uint32_t id);
+#define GROVE_ENTITY_GANG 0
+#define GROVE_ENTITY_GROUP 1
+#define GROVE_ENTITY_PODGROUP 2
+
+/** Lexicographic, smaller is better; comparable between decisions on the same gang. Since 0.1. */
+typedef struct grove_cost {
+    uint32_t size;
+    uint32_t reserved;
+    int64_t climbed;  /**< weighted levels that preferred constraints had to climb */
+    int64_t span;     /**< domains of the narrowest label level that are used */
+    int64_t hosts;    /**< hosts used */
+    int64_t skew;     /**< above the spread that was asked for */
+    int64_t moved;    /**< pods away from their sticky node or anchor domain */
+    int64_t broken;   /**< empty domains broken into, the broadest level weighing most */
+    int64_t leftover; /**< room left on the hosts used, in parts of 1000 of the scarcest resource */
+    int64_t disliked; /**< weights of preferred node affinity and taints that were not met */
+} grove_cost;
+
+/** Copies as much of the cost as out_cost->size allows. GROVE_E_INVALID when not placed. */
+GROVE_API grove_status grove_decision_cost(const grove_decision *decision, grove_cost *out_cost);
+/** Placement score in millionths: 1,000,000 when nobody could do better even on an empty cluster. */
+GROVE_API int32_t grove_decision_score(const grove_decision *decision);
+
+/** Why a gang cannot be placed. Since 0.1. */
+typedef int32_t grove_reason;
+#define GROVE_REASON_NONE 0
+#define GROVE_REASON_UNKNOWN_LEVEL 1 /**< a required level is not in the topology */
+#define GROVE_REASON_NO_NODE 2 /**< no node may take, or is large enough for, a pod of the class */
+#define GROVE_REASON_PINNED_APART 3 /**< members lie in different domains of a required level */
+#define GROVE_REASON_ANCHOR 4       /**< the required anchor does not exist on that level */
+#define GROVE_REASON_RESOURCE 5     /**< in each domain the sum of a resource is short */
+#define GROVE_REASON_COUNT 6        /**< in each domain too few copies of a class fit */
+#define GROVE_REASON_CAPABILITY 7   /**< too few domains can hold the units that need one each */
+#define GROVE_REASON_JOINT \
+    8 /**< each part fits alone; the search proved that all together do not */
+#define GROVE_REASON_SPREAD 9  /**< every domain that could take it breaks the required spread */
+#define GROVE_REASON_BUDGET 10 /**< UNKNOWN: the budget ended first */
+
+/**
+ * The proof of an INFEASIBLE answer. RESOURCE, COUNT and CAPABILITY mean: for every candidate domain of
+ * `level` a bound of one of these three kinds fails for the entity; the fields describe the domain that
+ * came nearest. JOINT: bounds hold somewhere, an exhaustive search (exact frontiers) found nothing.
+ * Since 0.1.
+ */
+typedef struct grove_certificate {
+    uint32_t size;
+    grove_reason reason;
+    int32_t entity_kind; /**< GROVE_ENTITY_* of the constraint that fails */
+    uint32_t entity;
+    grove_level level;   /**< of the candidate domains; GROVE_LEVEL_NONE: the whole cluster */
+    uint32_t candidates; /**< domains considered */
+    uint32_t nearest;    /**< a node of the nearest miss; GROVE_SCHED_NONE */
+    uint32_t class_id;   /**< COUNT, NO_NODE, CAPABILITY; else GROVE_SCHED_NONE */
+    uint32_t resource;   /**< RESOURCE, NO_NODE; else GROVE_SCHED_NONE */
+    uint32_t reserved;
+    int64_t have; /**< in the nearest domain */
+    int64_t need;
+} grove_certificate;
+
+GROVE_API grove_status grove_decision_certificate(const grove_decision *decision,
+                                                  grove_certificate *out_certificate);
+/** Constant name of a reason: "RESOURCE". Static storage. */
+GROVE_API const char *grove_reason_name(grove_reason reason);
+
+/* ---- changing the cluster by a decision ---- */
+
+/**
+ * Turns a PLACED decision into pods. GROVE_E_CONFLICT when the cluster has changed so that it no longer
+ * fits; nothing is changed then. *out_gang names the gang for later calls.
+ */
+GROVE_API grove_status grove_sched_commit(grove_sched *sched, const grove_gang *gang,
+                                          const grove_decision *decision, uint32_t *out_gang,
+                                          grove_error *err);
+/** Removes the pods of a gang and forgets it. */
+GROVE_API grove_status grove_sched_release(grove_sched *sched, uint32_t gang);
+/** Pods of a gang, in the order of podgroup and index; *out_n is their number. Borrowed until a change. */
+GROVE_API const uint32_t *grove_sched_gang_pods(grove_sched *sched, uint32_t gang, uint32_t *out_n);
+
+/* ---- what if ---- */
+
+/**
+ * Remembers the present state; marks nest. Until the mark is given back, every change to pods and gangs
+ * and every node update is kept in an undo log; adding and removing nodes, resources or topologies is
+ * GROVE_E_INVALID while a mark is open (take capacity away with GROVE_NODE_DOWN instead).
+ */
+GROVE_API grove_status grove_sched_mark(grove_sched *sched, uint64_t *out_mark);
+/** Back to the mark, which ends; inner marks end with it. */
+GROVE_API grove_status grove_sched_rollback(grove_sched *sched, uint64_t mark);
+/** Keeps what was done since the mark, which ends. */
+GROVE_API grove_status grove_sched_keep(grove_sched *sched, uint64_t mark);
+/** Hash over everything that decisions depend on; equal states have equal hashes. O(nodes + pods). */
+GROVE_API uint64_t grove_sched_hash(const grove_sched *sched);
+/** Compares every running sum with a fresh count; GROVE_E_INTERNAL when one has drifted. For tests. */
+GROVE_API grove_status grove_sched_verify(grove_sched *sched, grove_error *err);
+
+/* ---- explaining ---- */
+
+#define GROVE_EXPLAIN_JSON 0x1u /**< a JSON object instead of text */
+
+/**
+ * Writes why the decision is as it is: constraint, level, number of domains by reason, the nearest miss,
+ * and the smallest change that would help. Appends to buf. Since 0.1.
+ */
+GROVE_API grove_status grove_sched_explain(grove_sched *sched, const grove_gang *gang,
+                                           const grove_decision *decision, uint32_t flags,
+                                           grove_buf *buf, grove_error *err);
+
+/* ---- preemption ---- */
+
+/** A gang or a pod without gang that has to go. Since 0.1. */
+typedef struct grove_victim {
+    uint32_t gang; /**< GROVE_SCHED_NONE: a pod without gang */
+    uint32_t pod;  /**< GROVE_SCHED_NONE: the whole gang; else one surplus pod of it */
+} grove_victim;
+
+/**
+ * Like grove_sched_place, but gangs and pods of lower priority than the gang's may go. Takes surplus pods
+ * first, never leaves a gang below its minimum, and none that could stay. The cluster is unchanged
+ * afterwards. INFEASIBLE: no set of victims helps. Since 0.1.
+ */
+GROVE_API grove_status grove_sched_preempt(grove_sched *sched, const grove_gang *gang,
+                                           const grove_place_options *options,
+                                           grove_decision *decision, grove_error *err);
+/** Victims of a decision made by grove_sched_preempt. Borrowed until the next decision. */
+GROVE_API const grove_victim *grove_decision_victims(const grove_decision *decision,
+                                                     uint32_t *out_n);
+
+GROVE_END_DECLS
+#endif
