@@ -60,8 +60,8 @@ GROVE_BEGIN_DECLS
  * uid and resource_version are preconditions wherever they are set: GROVE_E_CONFLICT when the stored
  * object has others. Since 0.1.
  */
-typedef struct grove_operation {
-    uint32_t size; /**< sizeof(grove_operation) */
+typedef struct grove_op {
+    uint32_t size; /**< sizeof(grove_op) */
     grove_verb verb;
     uint64_t token; /**< chosen by the caller, not 0 */
     grove_kind kind;
@@ -84,7 +84,7 @@ typedef struct grove_operation {
     const char *position;       /**< LIST: continue token of the page before */
     int64_t grace_seconds;      /**< DELETE, EVICT: GROVE_GRACE_DEFAULT or >= 0 */
     int64_t replicas;           /**< SCALE */
-} grove_operation;
+} grove_op;
 
 /* ---- what came of it ---- */
 
@@ -177,7 +177,7 @@ typedef struct grove_backend_ops {
     uint32_t size; /**< sizeof(grove_backend_ops) */
     uint32_t reserved;
     /** Takes an operation. A failure means it was not taken: no completion will come. */
-    grove_status (*submit)(void *impl, const grove_operation *op, grove_error *err);
+    grove_status (*submit)(void *impl, const grove_op *op, grove_error *err);
     /**
      * Ends an operation or a watch. An operation that is already on its way may still take effect: its
      * completion then says so. A watch delivers nothing more. GROVE_E_NOT_FOUND for unknown tokens.

@@ -129,7 +129,7 @@ typedef struct grove_sim_result {
  * Carries one operation out at once (the token is not looked at). A refused operation is a result; the
  * return value is negative only when the sim could not judge. Since 0.1.
  */
-GROVE_API grove_status grove_sim_execute(grove_sim *sim, const grove_operation *op,
+GROVE_API grove_status grove_sim_execute(grove_sim *sim, const grove_op *op,
                                          grove_sim_result *out_result);
 /**
  * Create, or update as `kubectl apply` does: three-way merge with what was applied last. Lists are applied
