@@ -14,8 +14,11 @@
 #include <grove/doc.h>
 #include <grove/env.h>
 #include <grove/export.h>
+#include <grove/plan.h>
 #include <grove/quantity.h>
 #include <grove/status.h>
+#include <grove/store.h>
+#include <grove/verbs.h>
 #include <grove/version.h>
 
 #endif

@@ -1,0 +1,109 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What every verb needs: words, packages, build folders.
+
+CACHE=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/libgrove
+JOBS=${GROVE_JOBS:-$(nproc)}
+
+say() { printf '%s\n' "$*" >&2; }
+die() {
+    say "dev: $*"
+    exit 1
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# ---- packages ----
+
+packages_of() { # GROUP... -> names
+    local group
+    for group in "$@"; do
+        awk -v g="$group" '$1 == g { print $2 }' "$ROOT/build-aux/packages.txt"
+    done
+}
+
+packages_missing() { # NAME... -> those not installed
+    dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+        awk -v want="$*" '$1 == "installed" { got[$2] = 1 }
+            END { n = split(want, w, " "); for (i = 1; i <= n; i++) if (!(w[i] in got)) print w[i] }' || true
+}
+
+# Installs what is missing of the groups; silent when nothing is. Fails with a message where it cannot.
+deps_ensure() { # GROUP...
+    if ! have dpkg-query || ! have apt-get; then
+        deps_foreign "$@"
+        return
+    fi
+    local names missing
+    mapfile -t names < <(packages_of "$@")
+    mapfile -t missing < <(packages_missing "${names[@]}")
+    [ "${#missing[@]}" -eq 0 ] && return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        say "dev: these packages are missing and only root can install them:"
+        say "    sudo apt-get install ${missing[*]}"
+        return 1
+    fi
+    say "dev: installing ${missing[*]}"
+    mkdir -p "$CACHE"
+    deps_install "${missing[@]}" ||
+        { apt-get -qq update >&2 </dev/null && deps_install "${missing[@]}"; } ||
+        { say "dev: apt-get could not install ${missing[*]} (see $CACHE/apt.log)" && return 1; }
+}
+
+deps_install() {
+    DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+        -o DPkg::Lock::Timeout=300 install "$@" </dev/null >>"$CACHE/apt.log" 2>&1
+}
+
+# Not Debian: nothing is installed; the tools that the groups stand for must be on the PATH.
+deps_foreign() {
+    local group tool missing=()
+    for group in "$@"; do
+        case $group in
+        build) set -- cc meson ninja pkg-config python3 ;;
+        test) set -- python3 ;;
+        gates) set -- g++ clang clang-tidy clang-format cppcheck abidw nm git ;;
+        docs) set -- doxygen ;;
+        cross) set -- aarch64-linux-gnu-gcc s390x-linux-gnu-gcc qemu-aarch64 qemu-s390x ;;
+        *) set -- ;;
+        esac
+        for tool in "$@"; do
+            have "$tool" || missing+=("$tool")
+        done
+    done
+    [ "${#missing[@]}" -eq 0 ] && return 0
+    say "dev: this is not a Debian system, so packages are yours to install; missing: ${missing[*]}"
+    say "dev: build-aux/packages.txt names what Debian 12 calls them"
+    return 1
+}
+
+# ---- build folders ----
+
+configure() { # FOLDER [MESON OPTIONS...]
+    local folder=$1
+    shift
+    [ -f "$folder/build.ninja" ] && return 0
+    rm -rf "$folder"
+    meson setup "$folder" "$ROOT" -Dwerror=true "$@" >"$folder.log" 2>&1 || {
+        tail -n 30 "$folder.log" >&2
+        die "meson could not set up ${folder##*/}"
+    }
+    mv "$folder.log" "$folder/setup.log"
+}
+
+compile() { # FOLDER [TARGET...]: shows ninja's progress on a terminal, one line elsewhere
+    local folder=$1
+    shift
+    if [ -t 2 ]; then
+        ninja -C "$folder" -j "$JOBS" "$@" >&2 || die "the build failed in ${folder##*/}"
+        return
+    fi
+    local log=$folder/ninja.log
+    if ! ninja -C "$folder" -j "$JOBS" "$@" >"$log" 2>&1; then
+        grep -vE '^\[[0-9]+/[0-9]+\] (Compiling|Linking)' "$log" | tail -n 80 >&2
+        die "the build failed in ${folder##*/}"
+    fi
+    say "built ${folder##*/}"
+}
+
+# The folder of a variant: build-asan and so on, beside the plain one.
+variant() { printf '%s/build-%s' "$ROOT" "$1"; }

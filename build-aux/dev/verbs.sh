@@ -1,0 +1,240 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# The verbs of ./dev, one function each: verb_<name>.
+
+# Options of each build variant: CC, then meson options.
+variant_options() { # NAME -> "CC|options"
+    case $1 in
+    asan) echo "gcc|-Db_sanitize=address,undefined" ;;
+    tsan) echo "gcc|-Db_sanitize=thread" ;;
+    clang) echo "clang|-Db_lundef=false" ;;
+    release) echo "gcc|--buildtype=release" ;;
+    noyaml) echo "gcc|-Dyaml=disabled" ;;
+    arena) echo "gcc|-Ddebug_arena=true -Db_sanitize=address,undefined" ;;
+    fuzz) echo "clang|-Dfuzz=true -Db_lundef=false -Db_sanitize=address,undefined" ;;
+    bench) echo "gcc|--buildtype=release -Dbench=true -Dtests=disabled" ;;
+    *) die "no build variant '$1'" ;;
+    esac
+}
+
+variant_setup() { # NAME
+    local options cc
+    options=$(variant_options "$1")
+    cc=${options%%|*}
+    have ccache && cc="ccache $cc"
+    # shellcheck disable=SC2086 # the options are words
+    CC=$cc configure "$(variant "$1")" ${options#*|}
+}
+
+variant_test() { # NAME [RUN-TESTS OPTIONS...]: builds the variant and runs every suite on it
+    local name=$1
+    shift
+    deps_ensure build test
+    variant_setup "$name"
+    compile "$(variant "$name")"
+    sanitizer_environment
+    "$ROOT/build-aux/run-tests.py" "$(variant "$name")" --no-suite build-aux --jobs "$JOBS" \
+        --multiplier 5 "$@"
+}
+
+sanitizer_environment() {
+    export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0:allocator_may_return_null=1:detect_stack_use_after_return=1}
+    export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
+    export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
+}
+
+verb_deps() { # [GROUP...]
+    [ $# -gt 0 ] || set -- build test
+    [ "$1" = all ] && set -- build test gates docs cross bench cluster
+    deps_ensure "$@"
+}
+
+verb_build() {
+    deps_ensure build
+    configure "$BUILD"
+    compile "$BUILD" "$@"
+}
+
+verb_demo() {
+    local started=$SECONDS
+    deps_ensure build
+    configure "$BUILD"
+    compile "$BUILD" tools/grovectl/grovectl
+    if [ -x "$ROOT/build-aux/demo.sh" ]; then
+        GROVECTL="$BUILD/tools/grovectl/grovectl" "$ROOT/build-aux/demo.sh" "$@"
+    elif "$BUILD/tools/grovectl/grovectl" help | grep -q '^  demo '; then
+        (cd "$ROOT" && "$BUILD/tools/grovectl/grovectl" demo "$@")
+    else
+        die "this version has no demo yet (neither build-aux/demo.sh nor 'grovectl demo')"
+    fi
+    say "demo: $((SECONDS - started)) s with the build"
+}
+
+verb_test() { # [NAME...]: unit, golden and conformance suites, the gates' self-tests
+    deps_ensure build test
+    say "== build"
+    configure "$BUILD"
+    compile "$BUILD"
+    say "== test"
+    "$ROOT/build-aux/run-tests.py" "$BUILD" --no-suite gate --jobs "$JOBS" "$@"
+}
+
+verb_gates() { exec python3 "$ROOT/build-aux/gates.py" "$@"; }
+verb_asan() { variant_test asan "$@"; }
+verb_clang() { deps_ensure gates && variant_test clang "$@"; }
+verb_release() { variant_test release "$@"; }
+verb_noyaml() { variant_test noyaml "$@"; }
+verb_arena() { variant_test arena "$@"; }
+
+# Only suites that start threads gain from it: those of suite `threads`.
+verb_tsan() {
+    deps_ensure build test
+    variant_setup tsan
+    if ! meson test -C "$(variant tsan)" --list --suite threads 2>/dev/null | grep -q .; then
+        say "tsan: no suite starts threads yet"
+        return 77
+    fi
+    variant_test tsan --suite threads "$@"
+}
+
+verb_fuzz() { # [NAME] [--seconds N]: each target that long, 60 s unless told
+    local seconds=60 only='' name found=0 folder
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --seconds) seconds=$2 && shift 2 ;;
+        *) only=$1 && shift ;;
+        esac
+    done
+    deps_ensure build test gates
+    variant_setup fuzz
+    folder=$(variant fuzz)
+    sanitizer_environment
+    for name in "$ROOT"/fuzz/fuzz_*.c; do
+        [ -e "$name" ] || continue
+        name=$(basename "$name" .c)
+        name=${name#fuzz_}
+        [ -z "$only" ] || [ "$only" = "$name" ] || continue
+        found=$((found + 1))
+        compile "$folder" "fuzz/fuzz_$name"
+        mkdir -p "$folder/corpus/$name"
+        say "== fuzz $name, $seconds s"
+        (cd "$folder" && "./fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+            -print_final_stats=1 -artifact_prefix="finding-$name-" "corpus/$name" \
+            "$ROOT/fuzz/corpus/$name") >"$folder/$name.log" 2>&1 || {
+            tail -n 60 "$folder/$name.log"
+            say "fuzz $name: a finding; its input is $folder/finding-$name-*"
+            return 1
+        }
+        printf '%s: %s runs, no finding\n' "$name" \
+            "$(awk '/stat::number_of_executed_units/ { print $2 }' "$folder/$name.log")"
+    done
+    if [ "$found" -eq 0 ]; then
+        say "fuzz: no target${only:+ named $only}"
+        [ -n "$only" ] && return 1
+        return 77
+    fi
+}
+
+verb_bench() { # [NAME]
+    local name found=0 folder log
+    deps_ensure build bench
+    variant_setup bench
+    folder=$(variant bench)
+    log=$folder/figures.log
+    : >"$log"
+    for name in "$ROOT"/bench/bench_*.c; do
+        [ -e "$name" ] || continue
+        name=$(basename "$name" .c)
+        [ $# -eq 0 ] || [ "$1" = "${name#bench_}" ] || continue
+        found=$((found + 1))
+        compile "$folder" "bench/$name" || return 1
+        say "== $name"
+        "$folder/bench/$name" "$ROOT" | tee -a "$log" | sed '/^{"bench"/d'
+    done
+    [ "$found" -gt 0 ] || die "no bench${1:+ named $1}"
+    grep '^{"bench"' "$log" || die "no bench printed a figure"
+}
+
+verb_docs() {
+    deps_ensure docs
+    "$ROOT/build-aux/check-docs.py" "$ROOT" || return 1
+    mkdir -p "$ROOT/build-docs"
+    (cd "$ROOT" && doxygen docs/Doxyfile) || die "doxygen found fault with the header comments"
+    say "docs: build-docs/html/index.html"
+}
+
+verb_abi() {
+    deps_ensure build gates
+    verb_build
+    "$ROOT/build-aux/check-symbols.py" "$ROOT" "$BUILD" || return 1
+    "$ROOT/build-aux/check-abi.py" "$ROOT" "$BUILD" "$@"
+}
+
+verb_format() { # [--all]: the lines changed against main, or every file
+    deps_ensure gates
+    "$ROOT/build-aux/check-format.py" --fix "$@"
+}
+
+verb_lint() {
+    deps_ensure build gates
+    configure "$BUILD"
+    "$ROOT/build-aux/lint.sh" "$BUILD" "$@"
+}
+
+verb_source() { "$ROOT/build-aux/check-all.sh" "$@"; }
+
+verb_cross() { # arm64|s390x [--list]
+    # shellcheck source=build-aux/dev/cross.sh
+    . "$ROOT/build-aux/dev/cross.sh"
+    cross_run "$@"
+}
+
+verb_control_plane() { # up|down|status
+    local script="$ROOT/tests/control-plane/control-plane.sh"
+    [ -x "$script" ] || die "the control-plane fixture is not part of this version yet"
+    exec "$script" "$@"
+}
+
+verb_hooks() {
+    git -C "$ROOT" config core.hooksPath .githooks
+    say "git hooks of this clone: .githooks (undo: git config --unset core.hooksPath)"
+}
+
+verb_clean() {
+    local folder
+    for folder in "$ROOT"/build "$ROOT"/build-*; do
+        [ "$folder" = "$ROOT/build-aux" ] || rm -rf "$folder"
+    done
+}
+
+verb_claims() { die "claims come with a later version"; }
+verb_nightly() { die "the nightly run comes with a later version"; }
+
+verb_help() {
+    cat <<'EOT'
+usage: ./dev VERB [ARGS...]
+
+  demo                 builds, then shows the main job on an embedded cluster
+  test [NAME...]       builds, then runs unit, golden and conformance suites; last line: N passed, N failed, N skipped
+  build [TARGET...]    builds into build/ (warnings are errors)
+  run PROGRAM ARGS...  runs what was built, from any folder: grovectl, groved, python, go
+  bench [NAME]         measures; ends with one JSON object per figure
+
+  gates [NAME...]      what only CI waits for (docs/ci.md); --list shows them
+  asan, tsan, clang, release, noyaml, arena
+                       builds that variant and runs the suites on it
+  fuzz [NAME] [--seconds N]
+                       libFuzzer with ASan and UBSan, 60 s a target
+  cross arm64|s390x    builds for another machine and runs unit, golden and hash suites on it under qemu
+  source               the checks of the source itself: layers, banned calls, headers, symbols, words
+  abi, docs, lint      symbols and ABI; Doxygen and links; clang-tidy and cppcheck
+  format [--all]       formats the lines changed against main
+  control-plane up|down|status
+                       a real Kubernetes control plane on loopback, for tests
+
+  deps [GROUP...|all]  installs missing Debian packages (build-aux/packages.txt); other verbs call it
+  hooks                switches on the pre-commit hook of this clone
+  clean                removes the build folders
+  claims, nightly      reserved
+EOT
+}
