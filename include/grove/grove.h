@@ -8,6 +8,7 @@
 #ifndef GROVE_GROVE_H
 #define GROVE_GROVE_H
 
+#include <grove/admission.h>
 #include <grove/buf.h>
 #include <grove/config.h>
 #include <grove/diag.h>
@@ -16,6 +17,7 @@
 #include <grove/export.h>
 #include <grove/plan.h>
 #include <grove/quantity.h>
+#include <grove/sched.h>
 #include <grove/status.h>
 #include <grove/store.h>
 #include <grove/verbs.h>
