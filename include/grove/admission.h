@@ -8,7 +8,7 @@
  *
  *     grove_diags *found = NULL;
  *     grove_diags_new(env, &found);
- *     grove_verdict verdict = GROVE_VERDICT_INIT;
+ *     grove_admission_verdict verdict = GROVE_ADMISSION_VERDICT_INIT;
  *     grove_validate(env, doc, grove_doc_root(doc), NULL, NULL, NULL, found, &verdict, NULL);
  *     if (!verdict.allowed) { ... grove_diags_at(found, 0)->message ... }
  *
@@ -82,15 +82,15 @@ typedef struct grove_validate_options {
 } grove_validate_options;
 
 /** The verdict; caller-owned. Since 0.1. */
-typedef struct grove_verdict {
-    uint32_t size;     /**< sizeof(grove_verdict), set by the caller */
+typedef struct grove_admission_verdict {
+    uint32_t size;     /**< sizeof(grove_admission_verdict), set by the caller */
     int32_t allowed;   /**< 1 or 0 */
     grove_stage stage; /**< where it was refused */
     uint32_t
         http_code; /**< 201 or 200 when allowed, else 400, 403, 422 or 500 as a cluster would answer */
-} grove_verdict;
-#define GROVE_VERDICT_INIT \
-    { (uint32_t)sizeof(grove_verdict), 0, 0, 0 }
+} grove_admission_verdict;
+#define GROVE_ADMISSION_VERDICT_INIT \
+    { (uint32_t)sizeof(grove_admission_verdict), 0, 0, 0 }
 
 /**
  * Judges `object` of `doc`; `old` of `old_doc` is the stored object for updates, else both NULL. Findings
@@ -100,7 +100,7 @@ typedef struct grove_verdict {
 GROVE_API grove_status grove_validate(grove_env *env, grove_doc *doc, const grove_node *object,
                                       grove_doc *old_doc, const grove_node *old,
                                       const grove_validate_options *options, grove_diags *diags,
-                                      grove_verdict *out_verdict, grove_error *err);
+                                      grove_admission_verdict *out_verdict, grove_error *err);
 
 /**
  * The object as a cluster would store it, without the metadata that only a server can give. The result

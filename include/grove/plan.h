@@ -35,7 +35,7 @@ typedef struct grove_plan grove_plan;
 
 /* ---- placements: what a placement engine decided, handed in as data ---- */
 
-typedef int32_t grove_verdict;
+typedef int32_t grove_gang_verdict;
 #define GROVE_VERDICT_NONE 0       /**< not asked */
 #define GROVE_VERDICT_PLACED 1     /**< every pod listed has its node */
 #define GROVE_VERDICT_INFEASIBLE 2 /**< cannot be placed on this cluster now */
@@ -51,7 +51,7 @@ typedef struct grove_placed_pod {
 /** The decision about one gang. Borrowed during the call. Since 0.1. */
 typedef struct grove_placement {
     uint32_t size; /**< sizeof(grove_placement) */
-    grove_verdict verdict;
+    grove_gang_verdict verdict;
     const char *gang;   /**< PodGang name, in the namespace of the request */
     const char *reason; /**< code, such as "InsufficientCapacity" */
     const char *text;   /**< one line for people: what would be needed */
