@@ -20,6 +20,7 @@
 
 #include <grove/admission.h>
 
+#include "model/gen/schema_ids.h"
 #include "model/kinds.h"
 
 /* True for the five kinds that have a schema. */
@@ -45,25 +46,26 @@ grove_status gv_schema_decode_check(gv_kind kind, const grove_doc *doc, const gr
 grove_status gv_schema_default(gv_kind kind, grove_doc *doc, const grove_node *object,
                                uint32_t flags, grove_doc **out_doc, grove_error *err);
 
-/* One change of the mutating webhook: a member of the object being written. */
+/* One change of the mutating webhook: sets a member of the object being written to the first of these
+ * that is not NULL, else to `number`. */
 typedef struct gv_schema_edit {
-    const char *member;          /* NULL: no further edit */
-    const char *text;            /* set this string, or */
-    const grove_node *or_number; /* set this number (of the submitted object), or */
-    int64_t number;              /* set this integer, or */
-    const char *true_member;     /* set an object {true_member: true} */
+    const char *member;
+    const char *text;         /* a string */
+    const grove_node *scalar; /* a scalar of the submitted object */
+    const char *true_member;  /* an object {true_member: true} */
+    int64_t number;
 } gv_schema_edit;
 
 /*
  * Asked for every object that the typed structure writes back, before its members are written. `type` is
- * the name of its type in the tables ("PodCliqueSpec", "PodSpec", "AutoScalingConfig", ...), `object` the
+ * its row in the tables (GV_TYPE_PODCLIQUESPEC, GV_TYPE_PODSPEC, GV_TYPE_AUTOSCALINGCONFIG, ...), `object` the
  * object as submitted and `parent` the object that holds it, as submitted; each NULL where it was absent.
  * CRD defaults are not in them yet. Fills at most `cap` edits and returns how many. An edit replaces what
  * was submitted.
  */
 typedef struct gv_schema_edits {
     void *ctx;
-    uint32_t (*edit)(void *ctx, const char *type, const grove_node *parent,
+    uint32_t (*edit)(void *ctx, gv_schema_type_id type, const grove_node *parent,
                      const grove_node *object, gv_schema_edit *out, uint32_t cap);
 } gv_schema_edits;
 
@@ -88,13 +90,14 @@ const grove_node *gv_schema_given(const grove_node *object, const char *member);
 /* Appends the CustomResourceDefinition as YAML. */
 grove_status gv_schema_crd(gv_kind kind, grove_buf *out_yaml);
 
-/* Printer columns, in order; NULL past the end. */
+/* Printer columns, in order; texts are static. */
 typedef struct gv_schema_column {
     const char *name;      /* "Replicas" */
     const char *type;      /* integer, string, date */
     const char *json_path; /* ".spec.replicas" */
     int32_t priority;
 } gv_schema_column;
-const gv_schema_column *gv_schema_column_at(gv_kind kind, uint32_t i);
+/* False past the end. */
+bool gv_schema_column_at(gv_kind kind, uint32_t i, gv_schema_column *out);
 
 #endif
