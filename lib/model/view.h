@@ -26,15 +26,15 @@ gv_str gv_get_str(const grove_node *object, const char *key);
 gv_opt_int gv_get_int(const grove_node *object, const char *key);
 
 /* metadata of any object */
-typedef struct gv_meta {
+typedef struct gv_meta_view {
     gv_str name, ns, uid, generate_name;
     const grove_node *labels, *annotations, *finalizers, *owners;
     int64_t generation; /* 0: none */
     bool deleting;      /* deletionTimestamp is set */
-} gv_meta;
-gv_meta gv_meta_read(const grove_node *object);
+} gv_meta_view;
+gv_meta_view gv_meta_view_of(const grove_node *object);
 /* The owner reference with controller: true; NULL when there is none. */
-const grove_node *gv_meta_controller(const gv_meta *meta);
+const grove_node *gv_meta_view_controller(const gv_meta_view *meta);
 
 /* ---- parts of a set's template ---- */
 
@@ -94,7 +94,7 @@ typedef enum gv_update { GV_UPDATE_ROLLING, GV_UPDATE_MANUAL } gv_update;
 
 typedef struct gv_pcs {
     const grove_node *node, *spec, *template_node, *status;
-    gv_meta meta;
+    gv_meta_view meta;
     gv_opt_int replicas;
     gv_update update; /* MANUAL: OnDelete */
     gv_startup startup;
@@ -124,7 +124,7 @@ gv_str gv_pcs_topology_name(const gv_pcs *pcs);
 
 typedef struct gv_pclq {
     const grove_node *node, *spec, *pod_spec, *status, *conditions;
-    gv_meta meta;
+    gv_meta_view meta;
     gv_opt_int replicas, min_available;
     const grove_node *starts_after; /* full names */
 } gv_pclq;
@@ -132,7 +132,7 @@ void gv_pclq_read(const grove_node *object, gv_pclq *out);
 
 typedef struct gv_pcsg {
     const grove_node *node, *spec, *status, *conditions;
-    gv_meta meta;
+    gv_meta_view meta;
     gv_opt_int replicas, min_available;
     const grove_node *clique_names;
 } gv_pcsg;
@@ -140,7 +140,7 @@ void gv_pcsg_read(const grove_node *object, gv_pcsg *out);
 
 typedef struct gv_podgang {
     const grove_node *node, *spec, *status, *conditions;
-    gv_meta meta;
+    gv_meta_view meta;
     const grove_node *groups;        /* spec.podgroups */
     const grove_node *group_configs; /* spec.topologyConstraintGroupConfigs */
     const grove_node *topology;      /* spec.topologyConstraint */
