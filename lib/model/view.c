@@ -7,7 +7,7 @@
 
 /* ---- small readers ---- */
 
-gv_str gv_node_str(const grove_node *node) {
+gv_str gv_view_str(const grove_node *node) {
     if (grove_node_type(node) != GROVE_STRING) {
         return GV_STR("");
     }
@@ -17,7 +17,7 @@ gv_str gv_node_str(const grove_node *node) {
 }
 
 gv_str gv_get_str(const grove_node *object, const char *key) {
-    return gv_node_str(grove_node_get(object, key));
+    return gv_view_str(grove_node_get(object, key));
 }
 
 gv_opt_int gv_get_int(const grove_node *object, const char *key) {
@@ -177,7 +177,7 @@ static bool read_members(gv_arena *a, gv_pcs *pcs, gv_clique *cliques, gv_group 
     g->cliques = members;
     const grove_node *n = grove_node_first(g->clique_names);
     for (; n; n = grove_node_next(g->clique_names, n)) {
-        uint32_t at = gv_pcs_find_clique(pcs, gv_node_str(n));
+        uint32_t at = gv_pcs_find_clique(pcs, gv_view_str(n));
         *members++ = at;
         if (at != GV_NO_CLIQUE && cliques[at].group < 0) {
             cliques[at].group = index;
@@ -259,8 +259,8 @@ grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_
         .startup = read_startup(gv_get_str(t, "cliqueStartupType")),
         .priority_class = gv_get_str(t, "priorityClassName"),
         .service_set = service != NULL,
-        .publish_not_ready =
-            grove_node_is_true(grove_node_get(service, "publishNotReadyAddresses")) != 0,
+        .publish_not_ready = grove_node_is_true(
+                                 grove_node_get(service, "publishNotReadyAddresses")) != 0,
         .topology = read_topology(t),
         .termination_delay = gv_get_str(t, "terminationDelay"),
     };

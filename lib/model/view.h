@@ -21,7 +21,7 @@ static inline int64_t gv_opt_or(gv_opt_int o, int64_t otherwise) {
 }
 
 /* ---- small readers, usable on any document ---- */
-gv_str gv_node_str(const grove_node *node); /* text of a string; "" otherwise */
+gv_str gv_view_str(const grove_node *node); /* text of a string; "" otherwise */
 gv_str gv_get_str(const grove_node *object, const char *key);
 gv_opt_int gv_get_int(const grove_node *object, const char *key);
 
