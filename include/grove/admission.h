@@ -132,20 +132,6 @@ GROVE_API grove_status grove_lint(grove_env *env, grove_doc *doc, const grove_no
 GROVE_API grove_status grove_migrate(grove_env *env, grove_doc *doc, const grove_node *object,
                                      grove_diags *diags, grove_doc **out_doc, grove_error *err);
 
-/** What a code of grove_diag stands for. Static storage. Since 0.1. */
-typedef struct grove_code_info {
-    uint32_t size;
-    uint32_t code;
-    const char *title; /**< a few words */
-    const char *cause; /**< one or two sentences */
-    const char *cure;  /**< what to do */
-} grove_code_info;
-
-/** Entry of the registry; NULL for an unknown code. Since 0.1. */
-GROVE_API const grove_code_info *grove_code_get(uint32_t code);
-/** Entry i in ascending order of codes; NULL past the end. Since 0.1. */
-GROVE_API const grove_code_info *grove_code_at(uint32_t i);
-
 /** Which set of resource definitions. Since 0.1. */
 #define GROVE_CRD_UPSTREAM 0u
 /**

@@ -46,5 +46,20 @@ GROVE_API uint32_t grove_diags_errors(const grove_diags *diags);
 /** Findings that were left out because the limit of the env was reached. */
 GROVE_API uint32_t grove_diags_dropped(const grove_diags *diags);
 
+/** What a code stands for; static storage. Since 0.1. */
+typedef struct grove_code_info {
+    uint32_t size;     /**< sizeof(grove_code_info) as the library knows it */
+    uint32_t code;     /**< 1234 */
+    const char *name;  /**< "GRV1234" */
+    const char *title; /**< a few words */
+    const char *cause; /**< why it is found, a sentence or two */
+    const char *cure;  /**< what to do */
+} grove_code_info;
+
+/** The registry's entry for a code; NULL when there is none. Since 0.1. */
+GROVE_API const grove_code_info *grove_code_get(uint32_t code);
+/** Entry i in ascending order of codes; NULL past the end. Since 0.1. */
+GROVE_API const grove_code_info *grove_code_at(uint32_t i);
+
 GROVE_END_DECLS
 #endif
