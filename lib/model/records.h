@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records: what is kept of an object once it was observed. Every record begins with gv_meta; a pod or a
+ * Records: what is kept of an object once it was observed. Every record begins with gv_head; a pod or a
  * node is kept as the fields below and nothing else.
  *
  * Extraction is in two halves so that a second reader (straight from bytes, without a document) can
@@ -26,13 +26,13 @@
 
 /* ---- what every object has ---- */
 
-#define GV_META_MANAGED 0x1u     /* app.kubernetes.io/managed-by is grove-operator */
-#define GV_META_TERMINATING 0x2u /* deletionTimestamp set, or a delete of ours was accepted */
-#define GV_META_EXPECTED 0x4u    /* effect of a write in flight, not yet observed */
+#define GV_HEAD_MANAGED 0x1u     /* app.kubernetes.io/managed-by is grove-operator */
+#define GV_HEAD_TERMINATING 0x2u /* deletionTimestamp set, or a delete of ours was accepted */
+#define GV_HEAD_EXPECTED 0x4u    /* effect of a write in flight, not yet observed */
 
-typedef struct gv_meta {
+typedef struct gv_head {
     gv_kind kind;
-    uint32_t flags;         /* GV_META_* */
+    uint32_t flags;         /* GV_HEAD_* */
     gv_kind owner_kind;     /* of the controller reference, NONE when it has none or is unknown */
     uint32_t n_owners;      /* owner references of any sort */
     const char *ns;         /* "" for cluster scope; interned */
@@ -46,18 +46,18 @@ typedef struct gv_meta {
     int64_t generation;
     int64_t created; /* ns; GV_TIME_NONE unknown */
     int64_t deleted; /* deletionTimestamp in ns; GV_TIME_NONE not set */
-} gv_meta;
+} gv_head;
 
 /* ---- pods ---- */
 
-typedef enum gv_phase {
-    GV_PHASE_NONE = 0, /* empty or unheard of */
-    GV_PHASE_PENDING,
-    GV_PHASE_RUNNING,
-    GV_PHASE_SUCCEEDED,
-    GV_PHASE_FAILED,
-    GV_PHASE_UNKNOWN
-} gv_phase;
+typedef enum gv_pod_phase {
+    GV_POD_PHASE_NONE = 0, /* empty or unheard of */
+    GV_POD_PHASE_PENDING,
+    GV_POD_PHASE_RUNNING,
+    GV_POD_PHASE_SUCCEEDED,
+    GV_POD_PHASE_FAILED,
+    GV_POD_PHASE_UNKNOWN
+} gv_pod_phase;
 
 #define GV_POD_READY 0x1u              /* condition Ready is True */
 #define GV_POD_SCHEDULED 0x2u          /* condition PodScheduled is True */
@@ -83,9 +83,9 @@ typedef struct gv_host_port {
 } gv_host_port;
 
 typedef struct gv_pod {
-    gv_meta meta;
+    gv_head head;
     uint32_t flags; /* GV_POD_* */
-    gv_phase phase;
+    gv_pod_phase phase;
     int32_t index;          /* label grove.io/podclique-pod-index; -1 absent or not a number */
     int32_t hostname_index; /* integer after the last hyphen of spec.hostname; -1 none */
     uint16_t gate_at;       /* place of Grove's gate in spec.schedulingGates */
@@ -108,11 +108,11 @@ typedef struct gv_pod {
 } gv_pod;
 
 static inline bool gv_pod_is_final(const gv_pod *p) {
-    return p->phase == GV_PHASE_FAILED || p->phase == GV_PHASE_SUCCEEDED;
+    return p->phase == GV_POD_PHASE_FAILED || p->phase == GV_POD_PHASE_SUCCEEDED;
 }
 /* Counts as one of its clique's pods: neither on its way out nor finished. */
 static inline bool gv_pod_is_active(const gv_pod *p) {
-    return (p->meta.flags & GV_META_TERMINATING) == 0 && !gv_pod_is_final(p);
+    return (p->head.flags & GV_HEAD_TERMINATING) == 0 && !gv_pod_is_final(p);
 }
 static inline bool gv_pod_is_bound(const gv_pod *p) {
     return p->node[0] != '\0';
@@ -132,7 +132,7 @@ typedef struct gv_taint {
 #define GV_NODE_UNSCHEDULABLE 0x2u
 
 typedef struct gv_node_record {
-    gv_meta meta;
+    gv_head head;
     uint32_t flags; /* GV_NODE_* */
     uint32_t n_labels, n_taints, n_allocatable;
     const gv_label *labels;        /* sorted by key */
@@ -145,27 +145,28 @@ const char *gv_node_record_label(const gv_node_record *node, gv_str key);
 
 /* ---- first half: facts, borrowed from what was read ---- */
 
-typedef struct gv_meta_facts {
+typedef struct gv_head_facts {
     gv_kind kind, owner_kind;
     uint32_t flags, n_owners;
     gv_str ns, name, uid, rv, owner_uid, owner_name, part_of;
     int64_t generation, created, deleted;
-} gv_meta_facts;
+} gv_head_facts;
 
 typedef struct gv_request_fact {
     gv_str name;
     int64_t amount;
 } gv_request_fact;
+typedef GV_VEC(gv_request_fact) gv_request_facts;
 
 typedef struct gv_pod_facts {
-    gv_meta_facts meta;
+    gv_head_facts head;
     uint32_t flags;
-    gv_phase phase;
+    gv_pod_phase phase;
     int32_t index, hostname_index, priority;
     uint16_t gate_at, n_gates;
     gv_str clique, gang, base_gang, hash, node, scheduler, priority_class;
     int64_t ready_since, scheduled_since, ended;
-    GV_VEC(gv_request_fact) requests;
+    gv_request_facts requests;
     GV_VEC(gv_host_port) ports;
 } gv_pod_facts;
 
@@ -178,15 +179,15 @@ typedef struct gv_label_fact {
 } gv_label_fact;
 
 typedef struct gv_node_facts {
-    gv_meta_facts meta;
+    gv_head_facts head;
     uint32_t flags;
     GV_VEC(gv_label_fact) labels;
     GV_VEC(gv_taint_fact) taints;
-    GV_VEC(gv_request_fact) allocatable;
+    gv_request_facts allocatable;
 } gv_node_facts;
 
 /* Reads metadata common to all kinds; E_INVALID when kind or name is missing. */
-grove_status gv_meta_read(const grove_node *object, gv_meta_facts *out, grove_error *err);
+grove_status gv_head_read(const grove_node *object, gv_head_facts *out, grove_error *err);
 /* *out must be zeroed or used before (its vectors are reused); gv_*_facts_fini frees the vectors. */
 grove_status gv_pod_read(grove_env *env, const grove_node *pod, gv_pod_facts *out,
                          grove_error *err);
@@ -196,22 +197,21 @@ void gv_pod_facts_fini(grove_env *env, gv_pod_facts *facts);
 void gv_node_facts_fini(grove_env *env, gv_node_facts *facts);
 
 /* Effective requests of a pod spec, sorted by name, appended to *out (names borrowed from the spec). */
-typedef GV_VEC(gv_request_fact) gv_request_facts;
 grove_status gv_podspec_requests(grove_env *env, const grove_node *pod_spec, gv_request_facts *out,
                                  grove_error *err);
 
 /* ---- second half: facts into a record ---- */
 
 /* Bytes beyond the struct itself that the record's own texts and arrays take. */
-size_t gv_meta_tail(const gv_meta_facts *facts);
+size_t gv_head_tail(const gv_head_facts *facts);
 size_t gv_pod_tail(const gv_pod_facts *facts);
 size_t gv_node_tail(const gv_node_facts *facts);
 /* Fill *out; `tail` points at that many bytes, aligned to 8. On false (out of memory) nothing is held.
  * Texts that many records share are taken from the pool; gv_*_drop gives them back. */
-bool gv_meta_fill(gv_meta *out, char *tail, const gv_meta_facts *facts, gv_intern *pool);
+bool gv_head_fill(gv_head *out, char *tail, const gv_head_facts *facts, gv_intern *pool);
 bool gv_pod_fill(gv_pod *out, char *tail, const gv_pod_facts *facts, gv_intern *pool);
 bool gv_node_fill(gv_node_record *out, char *tail, const gv_node_facts *facts, gv_intern *pool);
-void gv_meta_drop(gv_meta *meta, gv_intern *pool);
+void gv_head_drop(gv_head *head, gv_intern *pool);
 void gv_pod_drop(gv_pod *pod, gv_intern *pool);
 void gv_node_drop(gv_node_record *node, gv_intern *pool);
 

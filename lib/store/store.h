@@ -37,16 +37,17 @@ typedef struct gv_link {
 } gv_link;
 
 typedef struct gv_document {
-    gv_meta meta;
+    gv_head head;
     grove_doc *doc;         /* pinned */
     const grove_node *node; /* the object inside it */
 } gv_document;
 
 struct gv_object {
     gv_link link[GV_LISTS];
-    size_t bytes; /* of this allocation */
+    size_t bytes;    /* of this allocation */
+    uint32_t relist; /* the relist of its kind in which it was last observed */
     union {
-        gv_meta meta; /* common beginning */
+        gv_head head; /* common beginning */
         gv_document document;
         gv_pod pod;          /* kind GV_KIND_POD */
         gv_node_record node; /* kind GV_KIND_NODE */
@@ -54,14 +55,14 @@ struct gv_object {
 };
 
 static inline bool gv_object_is_pod(const gv_object *o) {
-    return o->u.meta.kind == GV_KIND_POD;
+    return o->u.head.kind == GV_KIND_POD;
 }
 static inline bool gv_object_is_terminating(const gv_object *o) {
-    return (o->u.meta.flags & GV_META_TERMINATING) != 0;
+    return (o->u.head.flags & GV_HEAD_TERMINATING) != 0;
 }
 /* The whole object; NULL for pods and nodes. */
 static inline const grove_node *gv_object_node(const gv_object *o) {
-    return o->u.meta.kind == GV_KIND_POD || o->u.meta.kind == GV_KIND_NODE ? NULL
+    return o->u.head.kind == GV_KIND_POD || o->u.head.kind == GV_KIND_NODE ? NULL
                                                                            : o->u.document.node;
 }
 static inline gv_object *gv_list_next(const gv_object *o, gv_list_kind which) {
