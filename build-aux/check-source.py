@@ -32,7 +32,7 @@ def check_functions(report, name, text):
     for found in FUNCTION.finditer(code):
         end = code.find('\n}', found.end())
         start = code.count('\n', 0, found.start()) + 1
-        lines = code.count('\n', 0, end) + 2 - start if end >= 0 else 0
+        lines = code.count('\n', 0, end) + 3 - start if end >= 0 else 0
         if lines > FUNCTION_LINES:
             title = re.findall(r'(\w+)\s*\(', found.group(0))
             report.warn(name, start, f'{title[0] if title else "function"} has {lines} lines')

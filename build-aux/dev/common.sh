@@ -21,10 +21,27 @@ packages_of() { # GROUP... -> names
     done
 }
 
-packages_missing() { # NAME... -> those not installed
-    dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
-        awk -v want="$*" '$1 == "installed" { got[$2] = 1 }
-            END { n = split(want, w, " "); for (i = 1; i <= n; i++) if (!(w[i] in got)) print w[i] }' || true
+packages_missing() { # NAME[:ARCH]... -> those not installed
+    dpkg-query -W -f='${db:Status-Status} ${Package}:${Architecture}\n' "$@" 2>/dev/null |
+        awk -v want="$*" -v native="$(dpkg --print-architecture)" '
+            $1 == "installed" { got[$2] = 1 }
+            END {
+                n = split(want, w, " ")
+                for (i = 1; i <= n; i++) {
+                    here = w[i] ~ /:/ ? w[i] : w[i] ":" native
+                    if (!(here in got) && !((w[i] ":all") in got)) print w[i]
+                }
+            }' || true
+}
+
+# Debian must know a foreign architecture before it can install from it.
+deps_architectures() { # NAME[:ARCH]...
+    local name
+    for name in "$@"; do
+        case $name in
+        *:*) dpkg --print-foreign-architectures | grep -qx "${name#*:}" || dpkg --add-architecture "${name#*:}" ;;
+        esac
+    done
 }
 
 # Installs what is missing of the groups; silent when nothing is. Fails with a message where it cannot.
@@ -44,8 +61,10 @@ deps_ensure() { # GROUP...
     fi
     say "dev: installing ${missing[*]}"
     mkdir -p "$CACHE"
+    deps_architectures "${missing[@]}"
+    # An update that reaches only some of the lists may still serve what is wanted.
     deps_install "${missing[@]}" ||
-        { apt-get -qq update >&2 </dev/null && deps_install "${missing[@]}"; } ||
+        { { apt-get -qq update </dev/null >>"$CACHE/apt.log" 2>&1 || true; } && deps_install "${missing[@]}"; } ||
         { say "dev: apt-get could not install ${missing[*]} (see $CACHE/apt.log)" && return 1; }
 }
 
@@ -60,10 +79,12 @@ deps_foreign() {
     for group in "$@"; do
         case $group in
         build) set -- cc meson ninja pkg-config python3 ;;
-        test) set -- python3 ;;
-        gates) set -- g++ clang clang-tidy clang-format cppcheck abidw nm git ;;
+        test) set -- python3 g++ ;;
+        gates) set -- clang clang-tidy clang-format cppcheck abidw nm git ;;
         docs) set -- doxygen ;;
-        cross) set -- aarch64-linux-gnu-gcc s390x-linux-gnu-gcc qemu-aarch64 qemu-s390x ;;
+        cross-arm64) set -- ccache aarch64-linux-gnu-gcc qemu-aarch64 ;;
+        cross-s390x) set -- ccache s390x-linux-gnu-gcc qemu-s390x ;;
+        cross-i386) set -- ccache i686-linux-gnu-gcc ;;
         *) set -- ;;
         esac
         for tool in "$@"; do

@@ -45,7 +45,7 @@ sanitizer_environment() {
 
 verb_deps() { # [GROUP...]
     [ $# -gt 0 ] || set -- build test
-    [ "$1" = all ] && set -- build test gates docs cross bench cluster
+    [ "$1" = all ] && set -- build test gates docs cross-arm64 cross-s390x cross-i386 bench cluster
     deps_ensure "$@"
 }
 
@@ -170,9 +170,13 @@ verb_abi() {
     "$ROOT/build-aux/check-abi.py" "$ROOT" "$BUILD" "$@"
 }
 
-verb_format() { # [--all]: the lines changed against main, or every file
+verb_format() { # the files changed against main; --all: every file; --check: fails instead
     deps_ensure gates
-    "$ROOT/build-aux/check-format.py" --fix "$@"
+    case " $* " in
+    *" --check "*) ;;
+    *) set -- --fix "$@" ;;
+    esac
+    (cd "$ROOT" && "$ROOT/build-aux/check-format.py" "$@")
 }
 
 verb_lint() {
@@ -181,12 +185,26 @@ verb_lint() {
     "$ROOT/build-aux/lint.sh" "$BUILD" "$@"
 }
 
-verb_source() { "$ROOT/build-aux/check-all.sh" "$@"; }
+verb_source() {
+    deps_ensure gates
+    "$ROOT/build-aux/check-all.sh" "$@"
+}
 
-verb_cross() { # arm64|s390x [--list]
-    # shellcheck source=build-aux/dev/cross.sh
-    . "$ROOT/build-aux/dev/cross.sh"
-    cross_run "$@"
+verb_cross() { # arm64|s390x|i386: unit, golden and hash suites on another machine
+    local target=${1:-}
+    if [ ! -f "$ROOT/build-aux/cross/$target.ini" ]; then
+        die "usage: ./dev cross arm64|s390x|i386"
+    fi
+    shift
+    deps_ensure build test
+    if ! deps_ensure "cross-$target"; then
+        say "cross $target: its compiler or libraries are not to be had here"
+        return 77
+    fi
+    configure "$(variant "cross-$target")" --cross-file "$ROOT/build-aux/cross/$target.ini"
+    compile "$(variant "cross-$target")"
+    "$ROOT/build-aux/run-tests.py" "$(variant "cross-$target")" --no-suite build-aux --no-suite gate \
+        --no-suite native --jobs "$JOBS" --multiplier 10 "$@"
 }
 
 verb_control_plane() { # up|down|status
@@ -225,10 +243,11 @@ usage: ./dev VERB [ARGS...]
                        builds that variant and runs the suites on it
   fuzz [NAME] [--seconds N]
                        libFuzzer with ASan and UBSan, 60 s a target
-  cross arm64|s390x    builds for another machine and runs unit, golden and hash suites on it under qemu
+  cross arm64|s390x|i386
+                       builds for another machine and runs unit, golden and hash suites on it under qemu
   source               the checks of the source itself: layers, banned calls, headers, symbols, words
   abi, docs, lint      symbols and ABI; Doxygen and links; clang-tidy and cppcheck
-  format [--all]       formats the lines changed against main
+  format [--all]       formats the files changed against main, or all; --check only tells
   control-plane up|down|status
                        a real Kubernetes control plane on loopback, for tests
 
