@@ -178,8 +178,8 @@ GROVE_API void grove_sim_observe(grove_sim *sim, grove_sim_observe_fn observe, v
  *             prefix [node]: first word of the names
  *     short : "2x2x4x8" = blocks=2,racks=2,nodes=4,gpu=8
  *
- * A node is `PREFIX`-b<block>-r<rack>-n<node> with the labels of its zone, block, rack and host name;
- * with more than one zone -z<zone> comes before -b. Since 0.1.
+ * A node is `<prefix>-b<block>-r<rack>-n<node>` with the labels of its zone, block, rack and host name;
+ * with more than one zone `-z<zone>` comes before -b. Since 0.1.
  */
 GROVE_API grove_status grove_sim_add_nodes(grove_sim *sim, const char *spec, grove_error *err);
 /** The same nodes as a List document, without a cluster. Since 0.1. */
