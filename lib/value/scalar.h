@@ -31,8 +31,8 @@ grove_status gv_int_or_string_read(const grove_node *node, gv_int_or_string *out
 /* The percentage of a text such as "30%": digits and one % sign; GROVE_E_PARSE otherwise. */
 grove_status gv_percent_parse(gv_str text, int32_t *out_percent, grove_error *err);
 /* The integer itself, or the percentage of `total`, rounded up or down. */
-grove_status gv_int_or_percent(const gv_int_or_string *v, int32_t total, bool round_up, int32_t *out,
-                               grove_error *err);
+grove_status gv_int_or_percent(const gv_int_or_string *v, int32_t total, bool round_up,
+                               int32_t *out, grove_error *err);
 
 /* "a=b,c!=d,e in (x,y),!f" and the LabelSelector object form. */
 typedef struct gv_selector gv_selector;
