@@ -38,7 +38,7 @@ gv_str gv_str_trim(gv_str s); /* ASCII white space */
 
 /* printf-like append, no floating point (a source check refuses %f %g %e). */
 grove_status gv_buf_fmt(grove_buf *buf, const char *fmt, ...) GROVE_PRINTF(2, 3);
-grove_status gv_buf_vfmt(grove_buf *buf, const char *fmt, va_list ap);
+grove_status gv_buf_vfmt(grove_buf *buf, const char *fmt, va_list ap) GROVE_PRINTF(2, 0);
 static inline grove_status gv_buf_str(grove_buf *buf, gv_str s) {
     return grove_buf_append(buf, s.p, s.n);
 }
@@ -51,5 +51,6 @@ static inline gv_str gv_buf_view(const grove_buf *buf) {
 }
 /* Formats into a fixed array, NUL-terminated, cut when too long; returns the length written. */
 size_t gv_fmt(char *out, size_t cap, const char *fmt, ...) GROVE_PRINTF(3, 4);
+size_t gv_vfmt(char *out, size_t cap, const char *fmt, va_list ap) GROVE_PRINTF(3, 0);
 
 #endif

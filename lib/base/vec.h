@@ -18,11 +18,11 @@
         size_t n, cap; \
     }
 
-bool gv_vec_grow_(grove_env *env, void **v, size_t *cap, size_t n, size_t elem);
+/* v: address of the array pointer, whatever its type. */
+bool gv_vec_grow_(grove_env *env, void *v, size_t *cap, size_t n, size_t elem);
 
 #define gv_vec_reserve(env, vec, want) \
-    ((want) <= (vec)->cap ||           \
-     gv_vec_grow_((env), (void **)&(vec)->v, &(vec)->cap, (want), sizeof *(vec)->v))
+    ((want) <= (vec)->cap || gv_vec_grow_((env), &(vec)->v, &(vec)->cap, (want), sizeof *(vec)->v))
 /* False when out of memory; the vector is then unchanged. */
 #define gv_vec_push(env, vec, value) \
     (gv_vec_reserve((env), (vec), (vec)->n + 1) ? ((vec)->v[(vec)->n++] = (value), true) : false)
