@@ -63,7 +63,7 @@ class Tables:
         return len(self.limits) - 1
 
     def new_row(self, **columns):
-        row = {"shape": "STRUCT", "list_kind": "PLAIN", "empty_list": 0, "n_keys": 0, "n_rules": 0, "limits": 0,
+        row = {"shape": "STRUCT", "list_kind": "PLAIN", "empty_list": 0, "n_keys": 0, "n_rules": 0, "rules_below": 0, "limits": 0,
                "elem": 0, "first_field": 0, "n_fields": 0, "first_key": 0, "first_rule": 0, "name": "", "doc": ""}
         row.update(columns)
         self.types.append(row)
@@ -103,6 +103,8 @@ class Tables:
             default = json.dumps(value["default"]) if "default" in value else ""
             rows.append((field, default, value.get("doc", ""), self.type_of(value), flags))
         row = self.types[index]
+        if len(rows) > 64:
+            sys.exit(f"gen-schema: {name} has more than 64 fields")  # the interpreter keeps a bit for each
         row["first_field"], row["n_fields"] = len(self.fields), len(rows)
         self.fields += rows
         if "rules" in node:
@@ -134,6 +136,14 @@ class Tables:
             return self.new_row(shape=SHAPES[value["type"]], limits=self.limit_row(value))
         return self.type_named(value["type"])
 
+    def mark_rules(self, index):
+        """Whether a CEL rule may apply to a value of this type or to a part of it."""
+        row = self.types[index]
+        parts = [f[3] for f in self.fields[row["first_field"]:row["first_field"] + row["n_fields"]]]
+        parts += [row["elem"]] if row["shape"] in ("LIST", "MAP") else []
+        row["rules_below"] = int(any([self.mark_rules(part) for part in parts]) or row["n_rules"] > 0)
+        return row["rules_below"]
+
     def field_row(self, type_row, name):
         first, n = self.types[type_row]["first_field"], self.types[type_row]["n_fields"]
         return next(i for i in range(first, first + n) if self.fields[i][0] == name)
@@ -147,6 +157,7 @@ class Tables:
                        "spec": {"type": spec, "doc": "What is wanted."},
                        "status": {"type": kind + "Status", "doc": "What is."}}}
         row = self.type_named(kind)
+        self.mark_rules(row)
         scale = description.get("scale", {})
         self.roots.append((kind, row, len(self.columns), len(description["columns"]),
                            *(scale.get(k, "") for k in ("spec", "status", "selector"))))
@@ -209,8 +220,8 @@ def source(t):
         out.append("};\n")
 
     table("gv_schema_type gv_schema_types", [
-        "{GV_SHAPE_%s, GV_LIST_%s, %d, %d, %d, 0, %d, %d, %d, %d, %d, %d, %d, %d} /* %d %s */" % (
-            r["shape"], r["list_kind"], r["empty_list"], r["n_keys"], r["n_rules"], r["limits"], r["elem"],
+        "{GV_SHAPE_%s, GV_LIST_%s, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d} /* %d %s */" % (
+            r["shape"], r["list_kind"], r["empty_list"], r["n_keys"], r["n_rules"], r["rules_below"], r["limits"], r["elem"],
             r["first_field"], r["n_fields"], r["first_key"], r["first_rule"], o(r["name"]), o(r["doc"]), i,
             r["name"] or "-") for i, r in enumerate(t.types)])
     table("gv_schema_field gv_schema_fields", [

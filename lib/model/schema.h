@@ -41,10 +41,11 @@ grove_status gv_schema_decode_check(gv_kind kind, const grove_doc *doc, const gr
 /*
  * Steps 1, 2 and 4: unknown fields pruned, nulls outside lists treated as absent, constant defaults of
  * the CRD filled in (with the defaulted flag), metadata as the API server writes it back. `object` must
- * have passed gv_schema_decode_check. Everything else stays as submitted, number texts included.
+ * have passed gv_schema_decode_check. Everything else stays as submitted, number texts included. A
+ * namespaced object without a namespace gets `ns`, the namespace of the request (may be empty).
  */
 grove_status gv_schema_default(gv_kind kind, grove_doc *doc, const grove_node *object,
-                               uint32_t flags, grove_doc **out_doc, grove_error *err);
+                               uint32_t flags, gv_str ns, grove_doc **out_doc, grove_error *err);
 
 /* One change of the mutating webhook: sets a member of the object being written to the first of these
  * that is not NULL, else to `number`. */
@@ -76,8 +77,8 @@ typedef struct gv_schema_edits {
  * One pass, one document.
  */
 grove_status gv_schema_roundtrip(gv_kind kind, grove_doc *doc, const grove_node *object,
-                                 uint32_t flags, const gv_schema_edits *edits, grove_doc **out_doc,
-                                 grove_error *err);
+                                 uint32_t flags, gv_str ns, const gv_schema_edits *edits,
+                                 grove_doc **out_doc, grove_error *err);
 
 /* Step 4: metadata, OpenAPI structure, scale, list maps, and CEL unless one of the errors blocks it.
  * `object` comes from gv_schema_default or _roundtrip; create: CEL's transition rules apply. */

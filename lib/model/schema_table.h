@@ -30,12 +30,12 @@ typedef enum gv_shape {
 typedef enum gv_list_kind { GV_LIST_PLAIN, GV_LIST_ATOMIC, GV_LIST_MAP, GV_LIST_SET } gv_list_kind;
 
 typedef struct gv_schema_type {
-    uint8_t shape;      /* gv_shape */
-    uint8_t list_kind;  /* gv_list_kind */
-    uint8_t empty_list; /* a typed client writes a missing list as [] and not as null */
-    uint8_t n_keys;     /* list map: gv_schema_keys[first_key ...] */
-    uint8_t n_rules;    /* gv_schema_rules[first_rule ...] */
-    uint8_t reserved;
+    uint8_t shape;        /* gv_shape */
+    uint8_t list_kind;    /* gv_list_kind */
+    uint8_t empty_list;   /* a typed client writes a missing list as [] and not as null */
+    uint8_t n_keys;       /* list map: gv_schema_keys[first_key ...] */
+    uint8_t n_rules;      /* gv_schema_rules[first_rule ...] */
+    uint8_t rules_below;  /* a rule may apply to a part of the value */
     uint16_t limits;      /* row of gv_schema_limits; 0: none */
     uint16_t elem;        /* type of list elements and map values */
     uint16_t first_field; /* struct: gv_schema_fields[first_field ...], sorted by name */
