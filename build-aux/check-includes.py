@@ -72,11 +72,12 @@ def check_layer(report, name, layer, line, quote, target):
 
 def check_outside(report, root, name, line, quote, target):
     """Tools, bindings and the Kubernetes backend: public headers, own folder, system."""
-    if target.startswith('grove/') or quote == '<':
+    inside = target.split('/')[0] in LAYERS and '/' in target
+    if target.startswith('grove/') or quote == '<' and not inside:
         return
     beside = os.path.join(root, os.path.dirname(name), target)
     generated = name.startswith('tools/') and os.path.exists(os.path.join(root, 'tools', target))
-    if target.split('/')[0] in LAYERS and '/' in target or not (os.path.exists(beside) or generated):
+    if inside or not (os.path.exists(beside) or generated):
         report.add(name, line, f'only public headers are visible here, not "{target}"')
 
 

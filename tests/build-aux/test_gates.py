@@ -114,6 +114,10 @@ class Includes(Tree):
         self.write('tools/t/main.c', HEAD + '#include "plan/plan.h"\n')
         self.fails(self.PROGRAM, 'only public headers')
 
+    def test_tool_sees_the_inside_by_angle_brackets(self):
+        self.write('tools/t/main.c', HEAD + '#include <plan/plan.h>\n')
+        self.fails(self.PROGRAM, 'only public headers')
+
     def test_kubernetes_backend_sees_the_inside(self):
         self.write('lib/k8s/a.c', HEAD + '#include "base/mem.h"\n')
         self.fails(self.PROGRAM, 'only public headers')
