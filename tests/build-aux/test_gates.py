@@ -183,6 +183,12 @@ class Calls(Tree):
     def test_double(self):
         self.code('double y = x;\n    return (int)y;')
         self.fails(self.PROGRAM, 'integers only')
+        os.rename(os.path.join(self.root, 'lib/base/a.c'), os.path.join(self.root, 'lib/plan/a.c'))
+        self.fails(self.PROGRAM, 'integers only')
+
+    def test_double_of_a_document(self):
+        self.write('lib/value/a.c', HEAD + 'double f(void);\n')
+        self.passes(self.PROGRAM)
 
     def test_waiver(self):
         self.code('return (int)time(0); /* gate-allow(calls): the self-test shows it */')
