@@ -61,21 +61,40 @@ typedef struct grove_placement {
     int64_t retry_ns; /**< when the engine will look again; GROVE_NEVER: when capacity changes */
 } grove_placement;
 
+/**
+ * A write of this set that was refused: the plan does not try it again before retry_ns, writes it into
+ * lastErrors and lets the rest go on without it. Hand in the latest refusal of each object until it
+ * succeeds or disappears. Borrowed during the call. Since 0.1.
+ */
+typedef struct grove_refusal {
+    uint32_t size; /**< sizeof(grove_refusal) */
+    grove_verb verb;
+    grove_kind kind;
+    int32_t http;        /**< HTTP status code, 0: none */
+    const char *name;    /**< of the object, in the namespace of the request */
+    const char *message; /**< the cluster's words */
+    int64_t at_ns;       /**< when */
+    int64_t retry_ns;    /**< not before */
+} grove_refusal;
+
 /** What to plan. Zero-initialise and set size. Since 0.1. */
 typedef struct grove_plan_request {
     uint32_t size; /**< sizeof(grove_plan_request) */
     uint32_t n_placements;
-    const char *ns;                           /**< namespace of the PodCliqueSet */
-    const char *name;                         /**< its name */
-    const grove_config *config;               /**< NULL: defaults */
+    const char *ns;   /**< namespace of the PodCliqueSet */
+    const char *name; /**< its name */
+    /**
+     * NULL: defaults. Holds the cluster objects as they are now (ClusterTopologyBinding, PriorityClass,
+     * ResourceClaimTemplate): make a new one when one of them changes.
+     */
+    grove_config *config;
     const grove_placement *const *placements; /**< n_placements pointers */
+    const grove_refusal *const *refusals;     /**< n_refusals pointers */
     int64_t now_ns;                           /**< nanoseconds since the epoch */
     uint64_t seed;                            /**< ties only; no name depends on it */
-    uint32_t flags;                           /**< GROVE_PLAN_* */
-    uint32_t reserved;                        /**< zero */
+    uint32_t n_refusals;
+    uint32_t flags; /**< zero */
 } grove_plan_request;
-
-#define GROVE_PLAN_NO_EVENTS 0x1u /**< leave out EVENT actions */
 
 /* ---- results ---- */
 
@@ -97,6 +116,16 @@ typedef struct grove_action {
     const char *node;   /**< BIND: node name; else "" */
     const char *reason; /**< code: why; docs/reference/reasons.md */
     const char *text;   /**< one line for people */
+    /**
+     * Event to emit once the action succeeded: its reason ("PodCreateSuccessful"; "" none) and the object
+     * it is about. When the action fails for good, the same with Failed in place of Successful, as a
+     * warning.
+     */
+    const char *event;
+    const char *event_name;
+    const char *event_uid;
+    grove_kind event_kind;
+    uint32_t reserved;
 } grove_action;
 
 /** One thing that waits. Texts are never NULL and live as long as the plan. Since 0.1. */
