@@ -64,8 +64,10 @@ typedef struct gv_want_clique { /* PodClique */
     int64_t live_replicas; /* spec.replicas as it lives; -1: does not exist */
     int64_t min_available; /* of the object */
     int64_t gang_minimum;  /* minReplicas of its PodGroup: of the template of its own name */
-    gv_str hash;           /* pod-template hash label it is made with */
-    gv_str expected_hash;  /* hash of the template of its own name */
+    /* Something its pods need cannot be made (gv_want.problems): make none. */
+    bool pods_blocked;
+    gv_str hash;          /* pod-template hash label it is made with */
+    gv_str expected_hash; /* hash of the template of its own name */
 } gv_want_clique;
 
 typedef struct gv_want_gang { /* PodGang */
@@ -92,9 +94,16 @@ typedef struct gv_want_object { /* any object but a pod, in the order of creatio
     int64_t index;   /* ResourceClaim: replica index, -1 for all replicas; otherwise private */
     const char *component; /* value of GV_LABEL_COMPONENT; NULL: none */
     bool create_only;      /* never updated once it exists: Role, RoleBinding, Secret */
+    /* Something that comes before it cannot be made (gv_want.problems): do not create it. What exists
+     * stays. */
+    bool blocked;
 } gv_want_object;
 
-/* Something that keeps part of the set from existing. The rest is wanted all the same. */
+/*
+ * Something that keeps part of the set from existing; what it holds up carries `blocked`. Components are
+ * made in stages: accounts, Services, HPAs, ComputeDomains and the set's claims first, then standalone
+ * cliques, then scaling groups and gangs; a fault in one stage holds up the next ones.
+ */
 typedef struct gv_want_problem {
     const char *code; /* Grove's code for lastErrors, "ERR_SYNC_PCS_RESOURCE_CLAIM" */
     gv_kind kind;     /* of what is missing */

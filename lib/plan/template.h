@@ -18,6 +18,8 @@
 /* How the template of a PodClique is found. Go Grove takes the first clique whose name ends the
  * PodClique's name, so that `worker` also serves `pworker` (docs/differences.md, H-26). */
 typedef enum gv_match { GV_MATCH_EXACT, GV_MATCH_SUFFIX } gv_match;
+/* What a cluster that Go Grove runs holds; the other rule is one word away. */
+#define GV_MATCH_DEFAULT GV_MATCH_SUFFIX
 
 typedef struct gv_template gv_template;
 
@@ -25,7 +27,6 @@ typedef struct gv_template_options {
     gv_str ns; /* namespace where the set itself names none; "" is "default" */
     gv_match match;
     const gv_layout *layout; /* NULL: base */
-    gv_str waiter_image;     /* image of the waiting init container; "" takes the built-in one */
 } gv_template_options;
 
 /* What the template says of one clique beyond its view. */
