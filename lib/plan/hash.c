@@ -10,6 +10,7 @@
 #include <grove/quantity.h>
 
 #include "base/hash.h"
+#include "base/sort.h"
 #include "model/labels.h"
 #include "plan/template_def.h"
 
@@ -62,30 +63,19 @@ typedef struct sortable {
     const grove_node *node;
 } sortable;
 
-static bool goes_before(const sortable *l, const sortable *r) {
+static int by_key(const void *a, const void *b, void *ctx) {
+    const sortable *l = a, *r = b;
+    (void)ctx;
     int c = gv_str_cmp(l->key, r->key);
-    return c ? c < 0 : l->at < r->at;
+    return c ? c : (l->at > r->at) - (l->at < r->at);
 }
 
-/* Shell sort: in place (qsort may take memory of its own), and documents are nearly sorted. */
-static void sort(sortable *v, uint32_t n) {
-    static const uint32_t gaps[] = {701, 301, 132, 57, 23, 10, 4, 1};
-    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
-        for (uint32_t i = gaps[g]; i < n; i++) {
-            sortable one = v[i];
-            uint32_t j = i;
-            for (; j >= gaps[g] && goes_before(&one, &v[j - gaps[g]]); j -= gaps[g]) {
-                v[j] = v[j - gaps[g]];
-            }
-            v[j] = one;
-        }
-    }
-}
-
-static sortable *children(hasher *x, const grove_node *node, const char *key, uint32_t *out_n) {
-    sortable *list = gv_arena_array(&x->arena, sortable, grove_node_size(node) + 1);
-    uint32_t n = 0;
-    if (!list) {
+/* The children of a node in canonical order: members by key, elements by their member `key`. */
+static const void **children(hasher *x, const grove_node *node, const char *key, uint32_t *out_n) {
+    uint32_t size = grove_node_size(node), n = 0;
+    sortable *list = gv_arena_array(&x->arena, sortable, size + 1);
+    const void **sorted = gv_arena_array(&x->arena, const void *, size + 1);
+    if (!list || !sorted) {
         x->failed = true;
         return NULL;
     }
@@ -95,29 +85,27 @@ static sortable *children(hasher *x, const grove_node *node, const char *key, ui
         }
         sortable *s = &list[n];
         *s = (sortable){GV_STR(""), n, c};
-        if (key) {
-            s->key.p = grove_node_textn(grove_node_get(c, key), &s->key.n);
-        } else {
-            s->key.p = grove_node_key(c, &s->key.n);
-        }
-        n++;
+        s->key.p = key ? grove_node_textn(grove_node_get(c, key), &s->key.n)
+                       : grove_node_key(c, &s->key.n);
+        sorted[n++] = s;
     }
-    sort(list, n);
+    gv_sort(sorted, n, by_key, NULL);
     *out_n = n;
-    return list;
+    return sorted;
 }
 
 static void put_object(hasher *x, const grove_node *node, const char *under) {
     uint32_t n = 0;
-    sortable *members = children(x, node, NULL, &n);
+    const void **members = children(x, node, NULL, &n);
     if (!members) {
         return;
     }
     put(x, '{', NULL, 0);
     for (uint32_t i = 0; i < n; i++) {
-        put(x, 'k', members[i].key.p, members[i].key.n);
+        const sortable *m = members[i];
+        put(x, 'k', m->key.p, m->key.n);
         /* below limits and the like every member is a quantity, whatever it is called */
-        put_node(x, members[i].node, holds_quantities(under) ? "sizeLimit" : members[i].key.p);
+        put_node(x, m->node, holds_quantities(under) ? "sizeLimit" : m->key.p);
     }
     put(x, '}', NULL, 0);
 }
@@ -127,9 +115,9 @@ static void put_array(hasher *x, const grove_node *node, const char *under) {
     put(x, '[', NULL, 0);
     if (key) {
         uint32_t n = 0;
-        sortable *elements = children(x, node, key, &n);
+        const void **elements = children(x, node, key, &n);
         for (uint32_t i = 0; elements && i < n; i++) {
-            put_node(x, elements[i].node, "");
+            put_node(x, ((const sortable *)elements[i])->node, "");
         }
     } else {
         for (const grove_node *c = grove_node_first(node); c; c = grove_node_next(node, c)) {
@@ -210,12 +198,13 @@ static void put_clique(hasher *x, const grove_node *labels, const grove_node *an
     put_map(x, labels);
     put_map(x, annotations);
     uint32_t n = 0;
-    sortable *members = children(x, pod_spec, NULL, &n);
+    const void **members = children(x, pod_spec, NULL, &n);
     for (uint32_t i = 0; members && i < n; i++) {
+        const sortable *m = members[i];
         /* the set's class stands in for the pod's own */
-        if (!gv_str_is(members[i].key, "priorityClassName")) {
-            put(x, 'k', members[i].key.p, members[i].key.n);
-            put_node(x, members[i].node, members[i].key.p);
+        if (!gv_str_is(m->key, "priorityClassName")) {
+            put(x, 'k', m->key.p, m->key.n);
+            put_node(x, m->node, m->key.p);
         }
     }
     put(x, 'p', priority_class.p, priority_class.n);

@@ -219,7 +219,7 @@ grove_status gv_template_new(grove_env *env, grove_doc *doc, const grove_node *p
     if (!t) {
         return gv_error_nomem(err);
     }
-    t->refs = 1;
+    gv_refs_init(&t->refs);
     t->env = grove_env_ref(env);
     gv_arena_init(&t->arena, env);
     t->doc = grove_doc_ref(doc);
@@ -236,12 +236,12 @@ grove_status gv_template_new(grove_env *env, grove_doc *doc, const grove_node *p
 }
 
 gv_template *gv_template_ref(gv_template *t) {
-    t->refs++;
+    gv_refs_up(&t->refs);
     return t;
 }
 
 void gv_template_unref(gv_template *t) {
-    if (!t || --t->refs > 0) {
+    if (!t || !gv_refs_down(&t->refs)) {
         return;
     }
     grove_env *env = t->env;

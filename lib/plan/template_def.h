@@ -3,6 +3,7 @@
 #ifndef GV_PLAN_TEMPLATE_DEF_H
 #define GV_PLAN_TEMPLATE_DEF_H
 
+#include "base/refcount.h"
 #include "model/config.h"
 #include "plan/template.h"
 
@@ -19,7 +20,7 @@ typedef struct gv_want_hpa {
 } gv_want_hpa;
 
 struct gv_template {
-    _Atomic uint32_t refs;
+    gv_refs refs;
     grove_env *env;
     gv_arena arena;
     grove_doc *doc;
