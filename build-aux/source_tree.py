@@ -6,6 +6,7 @@ A waiver is a comment on the line of the finding or on the line above:
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -15,12 +16,14 @@ WAIVER = re.compile(r'gate-allow\(([a-z-]+)\)(?::[ \t]*(.*?))?[ \t]*(?:\*/.*)?$'
 def files(root, *suffixes, under=('',)):
     """Tracked and new files of the tree with one of the suffixes, sorted; without ignored ones."""
     command = ['git', '-C', root, 'ls-files', '--cached', '--others', '--exclude-standard']
-    result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode == 0:
+    result = subprocess.run(command, capture_output=True, text=True) if shutil.which('git') else None
+    if result and result.returncode == 0:
         names = result.stdout.splitlines()
-    else:  # a tree without git, as in the self-tests
-        names = [os.path.relpath(os.path.join(folder, name), root)
-                 for folder, _, found in os.walk(root) for name in found]
+    else:  # no git, or a tree outside it: everything but build folders
+        names = []
+        for folder, folders, found in os.walk(root):
+            folders[:] = [f for f in folders if f != '.git' and not (f == 'build' or f.startswith('build-') and f != 'build-aux')]
+            names += [os.path.relpath(os.path.join(folder, name), root) for name in found]
     return sorted(n for n in set(names)
                   if n.endswith(suffixes) and n.startswith(tuple(under)) and os.path.isfile(os.path.join(root, n)))
 
