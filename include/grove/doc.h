@@ -70,9 +70,15 @@ typedef struct grove_stream grove_stream;
 GROVE_API grove_status grove_stream_new(grove_env *env, const char *text, size_t len,
                                         uint32_t flags, grove_stream **out_stream,
                                         grove_error *err);
-/** Next document, or *out_doc = NULL at the end. Empty documents are passed over. Since 0.1. */
+/**
+ * Next document, or *out_doc = NULL at the end. Empty documents (those that are null) are passed over.
+ * After an error of one document's content the next call goes on behind it; after an error of syntax,
+ * behind which no document can be told, it finds the end. Since 0.1.
+ */
 GROVE_API grove_status grove_stream_next(grove_stream *stream, grove_doc **out_doc,
                                          grove_error *err);
+/** Number, from 0 on, of the document that the last call gave or refused; empty ones count. Since 0.1. */
+GROVE_API uint32_t grove_stream_index(const grove_stream *stream);
 GROVE_API void grove_stream_free(grove_stream *stream);
 
 GROVE_API grove_doc *grove_doc_ref(grove_doc *doc);

@@ -28,7 +28,7 @@ typedef struct gv_int_or_string {
 } gv_int_or_string;
 /* GROVE_E_TYPE when neither, GROVE_E_RANGE beyond int32. */
 grove_status gv_int_or_string_read(const grove_node *node, gv_int_or_string *out, grove_error *err);
-/* The percentage of a text such as "30%": digits and one % sign; GROVE_E_PARSE otherwise. */
+/* The percentage of a text such as "30%": an integer and one % sign; GROVE_E_PARSE otherwise. */
 grove_status gv_percent_parse(gv_str text, int32_t *out_percent, grove_error *err);
 /* The integer itself, or the percentage of `total`, rounded up or down. */
 grove_status gv_int_or_percent(const gv_int_or_string *v, int32_t total, bool round_up,

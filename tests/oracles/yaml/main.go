@@ -72,6 +72,11 @@ func main() {
 			put("k: "+tag+" "+s+"\n", false)
 		}
 	}
+	for _, tag := range foreignTags {
+		for _, s := range foreign {
+			put("k: "+tag+" "+s+"\n", false)
+		}
+	}
 	for _, t := range structures {
 		put(t, false)
 	}

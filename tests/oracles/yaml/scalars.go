@@ -59,8 +59,12 @@ v1 v1alpha1 1a a1 0a 0x1Fg 1.2.3-rc.1 1e1a 00000000-0000-0000-0000-000000000000 
 }
 
 var tags = []string{"!!str", "!!int", "!!float", "!!bool", "!!null", "!!binary", "!!timestamp", "!!merge",
-	"!!map", "!!seq", "!!set", "!!omap", "!!pairs", "!!value", "!!yaml", "!", "!local", "!<tag:yaml.org,2002:str>",
-	"!<tag:yaml.org,2002:int>", "!!python/none", "!e!x"}
+	"!!map", "!!seq", "!", "!<tag:yaml.org,2002:str>", "!<tag:yaml.org,2002:int>", "!e!x"}
+
+// Tags beyond the core set, and a few texts for them.
+var foreignTags = []string{"!!set", "!!omap", "!!pairs", "!!value", "!!yaml", "!!python/none", "!local", "!<x>"}
+
+var foreign = []string{"", "1", "'a'", "{a: 1}", "[a]"}
 
 var tagged = []string{"", "1", "\"1\"", "'yes'", "yes", "1.5", "1e3", "1.0", "014", "~", "null", "''", ".inf", ".nan",
 	"abc", "2001-12-14", "\"2001-12-14T21:59:43Z\"", "2001-2-30", "2001-1-1T1:2:3.5Z", "2001-1-1 1:2:3", "2001-1-1T25:2:3Z",
