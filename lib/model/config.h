@@ -6,8 +6,11 @@
 #include <stdbool.h>
 
 #include <grove/config.h>
+#include <grove/diag.h>
 
+#include "base/arena.h"
 #include "base/map.h"
+#include "base/refcount.h"
 #include "base/vec.h"
 
 /* A scheduler profile that is switched on. */
@@ -33,7 +36,7 @@ typedef struct gv_topology_binding {
 
 /* Read the fields, never write them: grove_config_add owns the change. */
 struct grove_config {
-    uint32_t refs; /* atomic */
+    gv_refs refs;
     grove_env *env;
     bool topology_enabled;
     bool auto_mnnvl;
@@ -45,10 +48,10 @@ struct grove_config {
     gv_map claim_templates;                  /* namespace/name -> grove_node */
     gv_map queues;                           /* Volcano queue name -> grove_node */
     GV_VEC(grove_doc *) pinned;
+    gv_arena arena; /* texts and bindings */
 };
 
-/* The built-in setting of interfaces when config is NULL is made by grove_config_new; look-ups accept
- * only a real one. NULL: not there. Borrowed from the config. */
+/* Look-ups: NULL when it is not there; borrowed from the config. */
 const gv_scheduler_profile *gv_config_scheduler(const grove_config *config, gv_str name);
 const gv_topology_binding *gv_config_binding(const grove_config *config, gv_str name);
 /* Position of a domain in the binding, -1 when it has no such level. */
@@ -56,5 +59,14 @@ int32_t gv_binding_level(const gv_topology_binding *binding, gv_str domain);
 const grove_node *gv_config_priority_class(const grove_config *config, gv_str name);
 const grove_node *gv_config_claim_template(const grove_config *config, gv_str ns, gv_str name);
 const grove_node *gv_config_queue(const grove_config *config, gv_str name);
+
+/*
+ * config_check.c: what the operator refuses in its configuration (grove-api section 6), in its order and
+ * with its paths. `object` may leave everything out; defaults count as given.
+ */
+grove_status gv_config_check(const grove_doc *doc, const grove_node *object, grove_diags *diags,
+                             uint32_t *out_errors);
+/* True for the names of scheduler profiles that exist. */
+bool gv_config_knows_scheduler(gv_str name);
 
 #endif
