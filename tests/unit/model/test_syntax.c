@@ -29,7 +29,7 @@ static const row rows[] = {
     {gv_syntax_label_value, "|a|A.b_c-d|" A63, "-a|a-|a b|a/b|" A64},
     {gv_syntax_env_name, "A|_|-|.a|a.b", "|1|.|..|..a|...|a=b|a b"},
     {gv_syntax_domain, "a|rack-|a1|" A63, "|1|-|A|a.b|a_b|" A64},
-    {gv_syntax_level_key, "a|a/b|A.b_/C|" A64, "|/a|a/|a/b/c|-a|a/-b"},
+    {gv_syntax_level_key, "a|a/b|A.b/C|" A64, "|/a|a/|a/b/c|-a|a/-b"},
     {gv_syntax_condition_type, "Ready|a.b/Ready|a/B", "|A/b|a..b/c|a/|-a"},
     {gv_syntax_condition_reason, "A|Because|a_b,c:d|Ab_", "|1|_a|A:|A,|a-b"},
     {gv_syntax_quantity, "0|1|+1|-1|1.5|.5|5.|1m|1Ki|1k|1E|1e3|1E-3|1e+3|1e0.5|1.5Gi|1n|1u",
