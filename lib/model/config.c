@@ -201,7 +201,7 @@ static grove_status add_one(grove_config *c, const grove_doc *doc, const grove_n
                        (int)kind.n, kind.p);
 }
 
-/* A List (of any kind name), an array, or one object. */
+/* A List (of any kind name), an array, or one object; lists may hold lists. */
 static grove_status add_all(grove_config *c, const grove_doc *doc, const grove_node *object,
                             grove_error *err) {
     const grove_node *items = gv_node_is(object, GROVE_ARRAY) ? object
@@ -210,7 +210,7 @@ static grove_status add_all(grove_config *c, const grove_doc *doc, const grove_n
         return add_one(c, doc, object, err);
     }
     GV_EACH(item, items) {
-        grove_status status = gv_node_is_nothing(item) ? GROVE_OK : add_one(c, doc, item, err);
+        grove_status status = gv_node_is_nothing(item) ? GROVE_OK : add_all(c, doc, item, err);
         if (status < 0) {
             return status;
         }

@@ -30,7 +30,7 @@ static int teardown(void **state) {
 #define OPERATOR \
     "{\"apiVersion\":\"operator.config.grove.io/v1alpha1\",\"kind\":\"OperatorConfiguration\""
 
-static const char CLUSTER[] =
+static char CLUSTER[] =
     "[" OPERATOR ",\"network\":{\"autoMNNVLEnabled\":true},\"scheduler\":{\"profiles\":[{\"name\":"
     "\"volcano\"},{\"name\":\"default-scheduler\",\"config\":{\"gangScheduling\":true}}],"
     "\"defaultProfileName\":\"volcano\"},\"topologyAwareScheduling\":{\"enabled\":true},"
@@ -177,9 +177,7 @@ static grove_status load_all(grove_env *e, void *ctx) {
 
 static void survives_allocation_failure(void **state) {
     (void)state;
-    char *text = strdup(CLUSTER);
-    oom_loop("config", load_all, text);
-    free(text);
+    oom_loop("config", load_all, CLUSTER);
 }
 
 /* The configuration of the recordings. */
