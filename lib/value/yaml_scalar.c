@@ -442,3 +442,75 @@ grove_status gv_yaml_key(const gv_yaml_value *value, grove_buf *scratch, gv_str 
     }
     return GROVE_E_TYPE;
 }
+
+/* ---- for the writer ---- */
+
+static bool only_digits(gv_str s, uint32_t base) {
+    for (size_t i = 0; i < s.n; i++) {
+        if (digit_value(s.p[i]) >= base) {
+            return false;
+        }
+    }
+    return s.n > 0;
+}
+
+/* Any size of number, since other readers have other limits. */
+static bool looks_like_number(gv_str s) {
+    float_parts ignored;
+    gv_str digits = behind(s, is_sign(s, 0) ? 1 : 0);
+    uint32_t base = take_base(&digits);
+    return only_digits(digits, base) || split_float(s, &ignored);
+}
+
+/* "12:30:45.5", a number to base 60 in YAML 1.1. */
+static bool looks_like_sexagesimal(gv_str s) {
+    s = behind(s, is_sign(s, 0) ? 1 : 0);
+    bool ok = take_digits(&s).n > 0 && s.n > 0 && s.p[0] == ':';
+    while (ok && s.n > 0 && s.p[0] == ':') {
+        s = behind(s, 1);
+        gv_str part = take_digits(&s);
+        ok = part.n == 1 || (part.n == 2 && part.p[0] <= '5');
+    }
+    if (ok && s.n > 0 && s.p[0] == '.') {
+        s = behind(s, 1);
+        (void)take_digits(&s);
+    }
+    return ok && s.n == 0;
+}
+
+/* "2001-12-14" and whatever follows a T or a blank behind it. */
+static bool looks_like_date(gv_str s) {
+    bool ok = take_digits(&s).n == 4;
+    for (int i = 0; ok && i < 2; i++) {
+        ok = s.n > 1 && s.p[0] == '-';
+        s = behind(s, ok ? 1 : 0);
+        size_t n = take_digits(&s).n;
+        ok = ok && (n == 1 || n == 2);
+    }
+    return ok && (s.n == 0 || s.p[0] == 'T' || s.p[0] == 't' || s.p[0] == ' ' || s.p[0] == '\t');
+}
+
+grove_status gv_yaml_is_ambiguous(gv_str text, grove_buf *scratch, bool *out) {
+    gv_yaml_type ignored;
+    gv_str s = text;
+    if (find_word(text, &ignored) || gv_str_is(text, "=") || gv_str_is(text, "<<")) {
+        *out = true;
+        return GROVE_OK;
+    }
+    *out = false;
+    if (!may_be_number(text)) {
+        return GROVE_OK;
+    }
+    const char *why = "";
+    gv_yaml_value v;
+    grove_status st = gv_yaml_resolve(text, GV_YAML_TAG_NONE, true, scratch, &v, &why);
+    if (st == GROVE_OK) {
+        grove_buf_clear(scratch);
+        st = drop_underscores(text, scratch, &s);
+    }
+    if (st == GROVE_OK) {
+        *out = v.type != GV_YAML_STRING || looks_like_number(s) || looks_like_sexagesimal(s) ||
+               looks_like_date(s);
+    }
+    return st;
+}

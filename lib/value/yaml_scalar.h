@@ -67,7 +67,8 @@ grove_status gv_yaml_resolve(gv_str text, gv_yaml_tag tag, bool plain, grove_buf
  * rewrite `scratch`. */
 grove_status gv_yaml_key(const gv_yaml_value *value, grove_buf *scratch, gv_str *out_key);
 
-/* True when a plain `text` would not be read as the string `text`, by YAML 1.1 or 1.2 rules. */
-bool gv_yaml_needs_quotes(gv_str text);
+/* True when some reader of YAML 1.1 or 1.2 would not take a plain `text` for the string `text`: words,
+ * numbers, sexagesimals, dates. Overwrites `scratch`. */
+grove_status gv_yaml_is_ambiguous(gv_str text, grove_buf *scratch, bool *out);
 
 #endif

@@ -42,6 +42,7 @@ static const struct {
     {"did not find expected ',' or ']'", "',' or ']' is expected here"},
     {"did not find expected ',' or '}'", "',' or '}' is expected here"},
     {"did not find expected <document start>", "the document should end here; is a '---' missing?"},
+    {"did not find expected node content", "a value is expected here"},
     {"found undefined tag handle", "the tag's handle is not defined"},
     {"found a tab character where an indentation space is expected",
      "a tab may not be indentation; use spaces"},
