@@ -6,6 +6,7 @@
 #include <string.h>
 
 const verb grovectl_verbs[] = {
+    {"crd", "print the resource definitions", cmd_crd},
     {NULL, NULL, NULL},
 };
 

@@ -15,4 +15,6 @@ typedef struct verb {
 
 extern const verb grovectl_verbs[]; /* ends with a NULL name */
 
+int cmd_crd(int argc, char **argv);
+
 #endif
