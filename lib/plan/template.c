@@ -291,7 +291,10 @@ const grove_node *gv_template_claim_spec(const gv_template *t, const gv_sharing 
             return t->pcs.claim_templates[i].spec;
         }
     }
-    const grove_node *external = gv_config_claim_template(
-        t->config, entry->ns.n ? entry->ns : t->ns, entry->name);
+    gv_str ns = entry->ns.n ? entry->ns : t->ns;
+    const grove_node *external = gv_config_claim_template(t->config, ns, entry->name);
+    if (!external && gv_str_eq(ns, t->ns)) { /* one that names no namespace goes with the set */
+        external = gv_config_claim_template(t->config, GV_STR(""), entry->name);
+    }
     return grove_node_get(grove_node_get(external, "spec"), "spec");
 }

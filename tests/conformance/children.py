@@ -120,6 +120,9 @@ def normal(items):
             meta.pop(key, None)
         for ref in meta.get("ownerReferences", []):
             ref.pop("uid", None)
+        for key in ("labels", "annotations"):
+            if meta.get(key) == {}:
+                del meta[key]
         if o["kind"] == "Pod":
             normal_pod(o["spec"])
         if o["kind"] == "PodGang":
