@@ -17,6 +17,7 @@
 #include <grove/export.h>
 #include <grove/plan.h>
 #include <grove/quantity.h>
+#include <grove/render.h>
 #include <grove/sched.h>
 #include <grove/status.h>
 #include <grove/store.h>
