@@ -37,7 +37,7 @@ GROVE_API grove_status grove_quantity_sub(const grove_quantity *a, const grove_q
                                           grove_quantity *out_q);
 GROVE_API grove_status grove_quantity_mul(const grove_quantity *a, int64_t factor,
                                           grove_quantity *out_q);
-/** ceil(value * 1000) and ceil(value); GROVE_E_RANGE when it does not fit. */
+/** In thousandths, in units; rounded away from zero as Kubernetes does. GROVE_E_RANGE when it does not fit. */
 GROVE_API grove_status grove_quantity_milli(const grove_quantity *q, int64_t *out_milli);
 GROVE_API grove_status grove_quantity_units(const grove_quantity *q, int64_t *out_units);
 
