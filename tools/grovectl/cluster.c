@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Joins the embedded cluster, the engine and admission. */
+#include "cluster.h"
+
+#include <grove/admission.h>
+#include <grove/runner.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BINDERS "default-scheduler,kai-scheduler,grove-scheduler,lpx-scheduler,volcano"
+
+/* ---- admission: what Grove's webhooks and its resource definitions would do ---- */
+
+static void refuse(grove_sim_review *review, int32_t http, const grove_diags *diags) {
+    size_t at = 0;
+    review->http = http;
+    for (uint32_t i = 0; i < grove_diags_count(diags) && at < sizeof review->message; i++) {
+        const grove_diag *d = grove_diags_at(diags, i);
+        if (d->severity == GROVE_SEVERITY_ERROR) {
+            int n = snprintf(review->message + at, sizeof review->message - at, "%s%s: %s: %s",
+                             at ? "; " : "", d->path, d->type, d->message);
+            at += n > 0 ? (size_t)n : 0;
+        }
+    }
+}
+
+static grove_status default_object(cluster *c, grove_sim_review *review,
+                                   const grove_validate_options *options, grove_diags *diags) {
+    grove_doc *stored = NULL;
+    grove_status st = grove_default(c->env, review->object_doc, review->object, options, diags,
+                                    &stored, NULL);
+    if (st == GROVE_OK) {
+        review->out_doc = stored;
+    }
+    return st;
+}
+
+static grove_status admit(void *ctx, grove_sim_review *review) {
+    cluster *c = ctx;
+    bool ours = review->kind == GROVE_KIND_PODCLIQUESET ||
+                review->kind == GROVE_KIND_CLUSTERTOPOLOGYBINDING;
+    if (!ours || review->verb == GROVE_VERB_DELETE ||
+        review->subresource != GROVE_SUBRESOURCE_NONE) {
+        return GROVE_OK;
+    }
+    grove_diags *diags = NULL;
+    grove_validate_options options = {.size = (uint32_t)sizeof options,
+                                      .config = c->config,
+                                      .fields = GROVE_FIELDS_IGNORE,
+                                      .namespace_name = review->ns};
+    grove_admission_verdict verdict = GROVE_ADMISSION_VERDICT_INIT;
+    grove_status st = grove_diags_new(c->env, &diags);
+    if (st == GROVE_OK) {
+        st = grove_validate(c->env, review->object_doc, review->object, review->old_doc,
+                            review->old, &options, diags, &verdict, NULL);
+    }
+    if (st == GROVE_OK && !verdict.allowed) {
+        refuse(review, (int32_t)verdict.http_code, diags);
+    } else if (st == GROVE_OK) {
+        st = default_object(c, review, &options, diags);
+    }
+    grove_diags_free(diags);
+    return st;
+}
+
+/* ---- life ---- */
+
+static grove_status make_sim(cluster *c, const cluster_options *o, grove_error *err) {
+    grove_sim_options sim = {.size = (uint32_t)sizeof sim,
+                             .flags = o->sim_flags | GROVE_SIM_NO_SCHEDULER |
+                                      GROVE_SIM_AUTO_NAMESPACES,
+                             .seed = o->seed,
+                             .start_ns = o->start_ns,
+                             .admit = admit,
+                             .admit_ctx = c};
+    if (o->instant) { /* one nanosecond: zero would take the default */
+        sim.pull_ns = sim.init_ns = sim.start_container_ns = sim.ready_ns = sim.terminate_ns = 1;
+    }
+    grove_status st = grove_sim_new(c->env, &sim, &c->sim, err);
+    if (st == GROVE_OK && o->nodes) {
+        st = grove_sim_add_nodes(c->sim, o->nodes, err);
+    }
+    return st < 0 ? st : grove_sim_backend(c->sim, &c->backend, err);
+}
+
+static grove_status make_engine(cluster *c, const cluster_options *o, grove_error *err) {
+    grove_engine_options engine = {.size = (uint32_t)sizeof engine,
+                                   .flags = o->engine_flags,
+                                   .config = c->config,
+                                   .bind_schedulers = o->binders ? o->binders : BINDERS,
+                                   .seed = o->seed};
+    return grove_engine_new(c->env, &engine, &c->engine, err);
+}
+
+grove_status cluster_new(grove_env *env, const cluster_options *options, cluster **out_cluster,
+                         grove_error *err) {
+    cluster *c = calloc(1, sizeof *c);
+    if (!c) {
+        return GROVE_E_NOMEM;
+    }
+    c->env = grove_env_ref(env);
+    c->deadline = INT64_MAX;
+    grove_status st = GROVE_OK;
+    if (options->config) {
+        c->config = grove_config_ref(options->config);
+    } else {
+        st = grove_config_new(env, &c->config);
+    }
+    if (st == GROVE_OK) {
+        st = make_sim(c, options, err);
+    }
+    if (st == GROVE_OK) {
+        st = make_engine(c, options, err);
+    }
+    if (st < 0) {
+        cluster_free(c);
+        return st;
+    }
+    *out_cluster = c;
+    return GROVE_OK;
+}
+
+void cluster_free(cluster *c) {
+    if (!c) {
+        return;
+    }
+    grove_env *env = c->env;
+    grove_engine_free(c->engine);
+    if (c->backend.ops) {
+        c->backend.ops->destroy(c->backend.impl);
+    }
+    grove_sim_free(c->sim);
+    grove_config_unref(c->config);
+    free(c);
+    grove_env_unref(env);
+}
+
+/* ---- time ---- */
+
+int64_t cluster_now(const cluster *c) {
+    return grove_sim_now(c->sim);
+}
+
+grove_status cluster_settle_now(cluster *c, grove_error *err) {
+    int64_t engine = INT64_MAX;
+    grove_status st =
+        grove_runner_turn(c->engine, &c->backend, cluster_now(c), &engine, err);
+    if (st == GROVE_OK) {
+        int64_t sim = grove_sim_deadline(c->sim);
+        c->deadline = sim < engine ? sim : engine;
+    }
+    return st;
+}
+
+grove_status cluster_run(cluster *c, int64_t to_ns, int (*step)(void *ctx, cluster *c), void *ctx,
+                         grove_error *err) {
+    for (;;) {
+        grove_status st = cluster_settle_now(c, err);
+        if (st < 0 || (step && step(ctx, c))) {
+            return st;
+        }
+        if (c->deadline > to_ns) {
+            break;
+        }
+        st = grove_sim_advance(c->sim, c->deadline, err);
+        if (st < 0) {
+            return st;
+        }
+    }
+    return to_ns == INT64_MAX ? GROVE_OK : grove_sim_advance(c->sim, to_ns, err);
+}
+
+int cluster_is_quiet(const cluster *c) {
+    return c->deadline == INT64_MAX;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An embedded cluster with Grove in it: the simulated cluster, an engine that manages its sets, and
+ * Grove's admission in front. What `grovectl sim` and the demo run on.
+ */
+#ifndef GROVECTL_CLUSTER_H
+#define GROVECTL_CLUSTER_H
+
+#include <grove/engine.h>
+#include <grove/sys/sim.h>
+
+typedef struct cluster {
+    grove_env *env;
+    grove_config *config; /* referenced */
+    grove_sim *sim;
+    grove_engine *engine;
+    grove_backend backend;
+    int64_t deadline; /* when something happens next; INT64_MAX: nothing will */
+} cluster;
+
+typedef struct cluster_options {
+    grove_config *config;  /* NULL: the built-in setting */
+    const char *nodes;     /* spec, or text of Node objects; NULL: none */
+    const char *binders;   /* schedulerNames that the engine places; NULL: all that the demo knows */
+    int64_t start_ns;      /* 0: the simulator's own */
+    uint64_t seed;
+    uint32_t engine_flags; /* GROVE_ENGINE_* */
+    uint32_t sim_flags;    /* GROVE_SIM_* */
+    int instant;           /* pods are Ready as soon as they are bound */
+} cluster_options;
+
+grove_status cluster_new(grove_env *env, const cluster_options *options, cluster **out_cluster,
+                         grove_error *err);
+void cluster_free(cluster *c);
+
+int64_t cluster_now(const cluster *c);
+/* Lets everything happen at the present instant. */
+grove_status cluster_settle_now(cluster *c, grove_error *err);
+/* Lets time run to `to_ns`, stopping at every instant at which something happens. `step`, when set, is
+ * called after each of them; a non-zero answer stops there. */
+grove_status cluster_run(cluster *c, int64_t to_ns, int (*step)(void *ctx, cluster *c), void *ctx,
+                         grove_error *err);
+/* Runs until nothing will happen any more but what lies after to_ns. */
+int cluster_is_quiet(const cluster *c);
+
+#endif
