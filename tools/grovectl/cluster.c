@@ -4,6 +4,7 @@
 
 #include <grove/admission.h>
 #include <grove/runner.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a scenario and running its steps in virtual time. */
+#include "scenario.h"
+
+#include "io.h"
+#include "verbs.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+
+int scenario_complain(const scenario *s, const grove_node *at, const char *fmt, ...) {
+    uint32_t line = 0, column = 0;
+    va_list ap;
+    grove_node_position(s->doc, at, &line, &column);
+    fprintf(stderr, "%s:%u:%u: error: ", s->file, line, column);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
+const char *scenario_text(const grove_node *object, const char *key, const char *otherwise) {
+    const char *text = grove_node_text(grove_node_get(object, key));
+    return text ? text : otherwise;
+}
+
+int64_t scenario_duration(const char *text) {
+    static const struct {
+        const char *word;
+        int64_t ns;
+    } units[] = {{"ns", 1},      {"us", 1000},        {"ms", 1000000},
+                 {"s", SECOND},  {"m", 60 * SECOND},  {"h", 3600 * SECOND}};
+    int64_t total = 0;
+    if (!text || !*text) {
+        return -1;
+    }
+    while (*text) {
+        char *end = NULL;
+        long long n = strtoll(text, &end, 10);
+        size_t letters = strspn(end, "nusmh"), u = 0;
+        while (u < sizeof units / sizeof *units &&
+               (strlen(units[u].word) != letters || strncmp(units[u].word, end, letters) != 0)) {
+            u++;
+        }
+        if (end == text || n < 0 || u == sizeof units / sizeof *units ||
+            n > (INT64_MAX - total) / units[u].ns) {
+            return -1;
+        }
+        total += n * units[u].ns;
+        text = end + letters;
+    }
+    return total;
+}
+
+/* ---- reading ---- */
+
+static int read_spec(scenario *s, const grove_node *root) {
+    const grove_node *spec = grove_node_get(root, "spec");
+    const grove_node *until = grove_node_get(spec, "until");
+    s->steps = grove_node_get(spec, "steps");
+    s->nodes = grove_node_text(grove_node_get(spec, "nodes"));
+    s->instant = grove_node_is_true(grove_node_get(spec, "instant"));
+    s->until_ns = -1;
+    if (strcmp(io_member(root, "kind"), "Scenario") != 0) {
+        return scenario_complain(s, root, "kind must be Scenario");
+    }
+    if (grove_node_type(s->steps) != GROVE_ARRAY) {
+        return scenario_complain(s, root, "spec.steps must be a list of steps");
+    }
+    if (until) {
+        s->until_ns = scenario_duration(grove_node_text(until));
+        if (s->until_ns < 0) {
+            return scenario_complain(s, until, "spec.until must be a duration such as 1m30s");
+        }
+    }
+    return EXIT_OK;
+}
+
+int scenario_read(grove_env *env, const char *path, scenario *out) {
+    io_objects objects = {0};
+    *out = (scenario){.env = env, .file = path};
+    int code = io_read_objects(env, path, GROVE_PARSE_STRICT, &objects);
+    if (code == EXIT_OK && objects.n != 1) {
+        fprintf(stderr, "%s: error: one Scenario is expected\n", path);
+        code = EXIT_USAGE;
+    }
+    if (code == EXIT_OK) {
+        out->doc = grove_doc_ref(objects.v[0].doc);
+        code = read_spec(out, objects.v[0].node);
+    }
+    io_free_objects(&objects);
+    return code;
+}
+
+void scenario_fini(scenario *s) {
+    grove_doc_unref(s->doc);
+    s->doc = NULL;
+}
+
+/* ---- running ---- */
+
+static int run_step(scenario *s, cluster *c, const grove_node *step) {
+    for (const grove_node *member = grove_node_first(step); member;
+         member = grove_node_next(step, member)) {
+        const char *key = grove_node_key(member, NULL);
+        int known = 1, code = EXIT_OK;
+        if (strcmp(key, "at") == 0 || strcmp(key, "after") == 0 || strcmp(key, "name") == 0) {
+            continue;
+        }
+        if (strcmp(key, "expect") == 0) {
+            for (const grove_node *e = grove_node_first(member); e && code == EXIT_OK;
+                 e = grove_node_next(member, e)) {
+                code = scenario_expect(s, c, e);
+            }
+        } else {
+            code = scenario_act(s, c, key, member, &known);
+        }
+        if (!known) {
+            return scenario_complain(s, member, "a step has no action \"%s\"", key);
+        }
+        if (code != EXIT_OK) {
+            return code;
+        }
+    }
+    return EXIT_OK;
+}
+
+/* `at` counts from the start, `after` from the step before; neither: at once. */
+static int step_time(scenario *s, const grove_node *step, int64_t start, int64_t now,
+                     int64_t *out) {
+    const grove_node *at = grove_node_get(step, "at"), *after = grove_node_get(step, "after");
+    int64_t offset = scenario_duration(grove_node_text(at ? at : after));
+    *out = now;
+    if (!at && !after) {
+        return EXIT_OK;
+    }
+    if (offset < 0) {
+        return scenario_complain(s, at ? at : after, "a duration such as 10s is expected");
+    }
+    *out = (at ? start : now) + offset;
+    if (*out < now) {
+        return scenario_complain(s, at, "steps must stand in the order of their times");
+    }
+    return EXIT_OK;
+}
+
+int scenario_run(scenario *s, cluster *c, timeline *t) {
+    int64_t start = cluster_now(c);
+    grove_error err = GROVE_ERROR_INIT;
+    (void)t;
+    for (const grove_node *step = grove_node_first(s->steps); step;
+         step = grove_node_next(s->steps, step)) {
+        int64_t at = 0;
+        int code = step_time(s, step, start, cluster_now(c), &at);
+        if (code != EXIT_OK) {
+            return code;
+        }
+        if (cluster_run(c, at, NULL, NULL, &err) < 0) {
+            return scenario_complain(s, step, "before this step: %s", err.message);
+        }
+        code = run_step(s, c, step);
+        if (code != EXIT_OK) {
+            return code;
+        }
+        if (cluster_settle_now(c, &err) < 0) {
+            return scenario_complain(s, step, "after this step: %s", err.message);
+        }
+    }
+    return s->failures ? EXIT_REFUSED : EXIT_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scenario files: what happens to an embedded cluster at which virtual time, and what must be true then.
+ * The format is described in docs/reference/scenario.md; users write tests with it.
+ */
+#ifndef GROVECTL_SCENARIO_H
+#define GROVECTL_SCENARIO_H
+
+#include "cluster.h"
+#include "timeline.h"
+
+/* A scenario bound to the document it was read from. */
+typedef struct scenario {
+    grove_env *env;
+    grove_doc *doc;
+    const char *file; /* borrowed */
+    const grove_node *steps;
+    const char *nodes; /* spec.nodes; NULL */
+    int64_t until_ns;  /* spec.until, from the start; -1: not given */
+    int instant;
+    unsigned expectations, failures;
+} scenario;
+
+/* EXIT_OK, or EXIT_USAGE after a message with file, line and column. */
+int scenario_read(grove_env *env, const char *path, scenario *out);
+void scenario_fini(scenario *s);
+/* Runs all steps; failed expectations are printed and counted. EXIT_OK, EXIT_REFUSED when some failed. */
+int scenario_run(scenario *s, cluster *c, timeline *t);
+
+/* ---- the parts ---- */
+
+/* A complaint about a node of the scenario, with its place; always EXIT_USAGE. */
+int scenario_complain(const scenario *s, const grove_node *at, const char *fmt, ...)
+    GROVE_PRINTF(3, 4);
+/* One action of a step ("apply", "scale", ...). *out_known is 0 for a member that is no action. */
+int scenario_act(scenario *s, cluster *c, const char *verb, const grove_node *what,
+                 int *out_known);
+/* One entry of `expect`; counts and prints. EXIT_USAGE only for a malformed one. */
+int scenario_expect(scenario *s, cluster *c, const grove_node *what);
+
+/* Objects that a {kind, name | selector, namespace} names, as a List; the caller unrefs. */
+int scenario_select(scenario *s, cluster *c, const grove_node *what, grove_kind *out_kind,
+                    grove_doc **out_list);
+/* Duration text such as 1m30s to nanoseconds; -1 when it is none. */
+int64_t scenario_duration(const char *text);
+/* Text of a member, or `otherwise`. */
+const char *scenario_text(const grove_node *object, const char *key, const char *otherwise);
+
+#endif
