@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expectations: what must be true of the cluster's objects at a step. */
 #include "io.h"
-#include "kinds.h"
+#include <grove/kinds.h>
 #include "scenario.h"
 #include "verbs.h"
 
@@ -16,7 +16,7 @@ int scenario_select(scenario *s, cluster *c, const grove_node *what, grove_kind 
     const char *selector = grove_node_text(grove_node_get(what, "selector"));
     const char *ns = scenario_text(what, "namespace", "default");
     grove_error err = GROVE_ERROR_INIT;
-    *out_kind = kind_by_word(word);
+    *out_kind = grove_kind_find(word, strlen(word));
     if (*out_kind == GROVE_KIND_NONE) {
         return scenario_complain(s, what, "unknown kind \"%s\"", word);
     }
@@ -25,7 +25,7 @@ int scenario_select(scenario *s, cluster *c, const grove_node *what, grove_kind 
                    .verb = GROVE_VERB_LIST,
                    .token = 1,
                    .kind = *out_kind,
-                   .ns = strcmp(ns, "*") == 0 || !kind_is_namespaced(*out_kind) ? NULL : ns,
+                   .ns = strcmp(ns, "*") == 0 || !grove_kind_is_namespaced(*out_kind) ? NULL : ns,
                    .label_selector = selector};
     if (name) {
         snprintf(field, sizeof field, "metadata.name=%s", name);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grove/kinds.h - the kinds this library knows, by number, name and resource word, and how a list of
+ * them is shown as a table.
+ *
+ *     grove_kind kind = grove_kind_find("pcsg", 4);   // PodCliqueScalingGroup
+ *     grove_table_write(env, kind, items, GROVE_TABLE_WIDE, now_ns, &out, &err);
+ *
+ * Everything is static and may be used from any thread.
+ */
+#ifndef GROVE_KINDS_H
+#define GROVE_KINDS_H
+
+#include <grove/doc.h>
+#include <grove/verbs.h>
+
+GROVE_BEGIN_DECLS
+
+/** By what kubectl takes: plural, singular, kind or short name, in any case; NONE when unknown. Since 0.1. */
+GROVE_API grove_kind grove_kind_find(const char *word, size_t len);
+/** "PodCliqueSet"; "" for an unknown kind. Static storage. Since 0.1. */
+GROVE_API const char *grove_kind_name(grove_kind kind);
+/** "podcliquesets"; "" for an unknown kind. Static storage. Since 0.1. */
+GROVE_API const char *grove_kind_plural(grove_kind kind);
+/** "grove.io"; "" for core kinds and unknown ones. Static storage. Since 0.1. */
+GROVE_API const char *grove_kind_group(grove_kind kind);
+/** 1 when its objects live in namespaces. Since 0.1. */
+GROVE_API int32_t grove_kind_is_namespaced(grove_kind kind);
+
+#define GROVE_TABLE_WIDE 0x1u       /**< columns of lower priority too */
+#define GROVE_TABLE_NAMESPACE 0x2u  /**< the namespace as first column */
+#define GROVE_TABLE_NO_HEADERS 0x4u
+
+/**
+ * Appends what `kubectl get` prints for these objects: the columns of the resource definition, ages as of
+ * now_ns (nanoseconds since the epoch). `items` is an array of objects of one kind. Since 0.1.
+ */
+GROVE_API grove_status grove_table_write(grove_env *env, grove_kind kind, const grove_node *items,
+                                         uint32_t flags, int64_t now_ns, grove_buf *buf,
+                                         grove_error *err);
+
+GROVE_END_DECLS
+#endif
