@@ -162,14 +162,14 @@ static bool collect_columns(grove_env *env, grove_kind kind, uint32_t flags, col
     }
     ok = ok && gv_vec_push(env, out, ((gv_column){"NAME", 0, cell_name, "name"}));
     bool wide = (flags & GROVE_TABLE_WIDE) != 0, any = false;
-    const gv_schema_column *c;
-    for (uint32_t i = 0; ok && (c = gv_schema_column_at((gv_kind)kind, i)); i++) {
+    gv_schema_column c;
+    for (uint32_t i = 0; ok && gv_schema_column_at((gv_kind)kind, i, &c); i++) {
         any = true;
-        if (wide || c->priority == 0) {
-            bool date = strcmp(c->type, "date") == 0;
-            gv_column column = {c->name, c->priority, date ? gv_cell_age : gv_cell_path,
-                                c->json_path};
-            ok = gv_vec_push(env, out, column);
+        if (wide || c.priority == 0) {
+            bool date = strcmp(c.type, "date") == 0;
+            ok = gv_vec_push(env, out,
+                             ((gv_column){c.name, c.priority, date ? gv_cell_age : gv_cell_path,
+                                          c.json_path}));
         }
     }
     const gv_column *b;

@@ -33,7 +33,7 @@ int scenario_run(scenario *s, cluster *c, timeline *t);
 int scenario_complain(const scenario *s, const grove_node *at, const char *fmt, ...)
     GROVE_PRINTF(3, 4);
 /* One action of a step ("apply", "scale", ...). *out_known is 0 for a member that is no action. */
-int scenario_act(scenario *s, cluster *c, const char *verb, const grove_node *what,
+int scenario_act(scenario *s, cluster *c, const char *action, const grove_node *what,
                  int *out_known);
 /* One entry of `expect`; counts and prints. EXIT_USAGE only for a malformed one. */
 int scenario_expect(scenario *s, cluster *c, const grove_node *what);

@@ -320,10 +320,10 @@ static int act_rule(scenario *s, cluster *c, const grove_node *what) {
     return code;
 }
 
-int scenario_act(scenario *s, cluster *c, const char *verb, const grove_node *what,
+int scenario_act(scenario *s, cluster *c, const char *action, const grove_node *what,
                  int *out_known) {
     static const struct {
-        const char *verb;
+        const char *word;
         act_fn act;
     } actions[] = {{"apply", act_apply},
                    {"scale", act_scale},
@@ -339,7 +339,7 @@ int scenario_act(scenario *s, cluster *c, const char *verb, const grove_node *wh
                    {"addNodes", act_add_nodes},
                    {"rule", act_rule}};
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-        if (strcmp(actions[i].verb, verb) == 0) {
+        if (strcmp(actions[i].word, action) == 0) {
             return actions[i].act(s, c, what);
         }
     }

@@ -2,6 +2,7 @@
 /* Collects what the embedded cluster stores, and says it in the words of a pod's life. */
 #include "timeline.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
