@@ -173,7 +173,6 @@ typedef struct gv_work {
     const grove_plan_request *request;
 
     gv_object *pcs;
-    const grove_node *spec, *status; /* of the live set */
     gv_memo *memo;
     gv_template *t;
     const gv_pcs *view; /* of the template */
@@ -262,7 +261,6 @@ grove_status gv_step_check(gv_work *w);     /* invariants.c */
 bool gv_is_turn(const gv_work *w, uint32_t replica); /* rollout.c: may this replica be updated now */
 bool gv_clique_needs_turn(const gv_work *w, const gv_work_clique *c);
 bool gv_base_scheduled(const gv_work *w, const gv_work_gang *g, const gv_want_clique **out_missing);
-void gv_pod_victims(gv_work *w, const gv_work_clique *c, const gv_pod **sorted); /* victims.c */
 int64_t gv_breach_deadline(const gv_work *w, int64_t since);
 
 #endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Step "finalizers": the set holds itself until its ComputeDomains are gone; everything else is released
+ * at once and left to the cluster's garbage collection, which follows the owner references.
+ */
+#include "plan/work.h"
+
+static bool has_finalizer(const gv_object *o, const char *finalizer) {
+    const grove_node *list = grove_node_at_path(gv_object_node(o), "/metadata/finalizers");
+    for (const grove_node *f = grove_node_first(list); f; f = grove_node_next(list, f)) {
+        if (gv_str_is(gv_view_str(f), finalizer)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *own_finalizer(gv_kind kind) {
+    switch (kind) {
+    case GV_KIND_PODCLIQUE:
+        return GV_FINALIZER_CLIQUE;
+    case GV_KIND_PODCLIQUESCALINGGROUP:
+        return GV_FINALIZER_GROUP;
+    case GV_KIND_COMPUTEDOMAIN:
+        return GV_FINALIZER_COMPUTEDOMAIN;
+    default:
+        return NULL;
+    }
+}
+
+/* Children on their way out, whoever deleted them and whether or not their set still lives. */
+static grove_status release_children(gv_work *w) {
+    const gv_list *list = gv_store_of_set(w->store, w->ns, w->set);
+    for (const gv_object *o = list->first; o; o = gv_list_next(o, GV_LIST_SET)) {
+        const char *finalizer = own_finalizer(o->u.head.kind);
+        if (finalizer == NULL || !gv_object_is_terminating(o) ||
+            (o->u.head.flags & GV_HEAD_EXPECTED) != 0) {
+            continue;
+        }
+        grove_status status = gv_act_drop_finalizer(w, o, finalizer);
+        if (status < 0) {
+            return status;
+        }
+    }
+    return GROVE_OK;
+}
+
+/* A set is held before anything is made for it. */
+static grove_status hold_set(gv_work *w) {
+    if (has_finalizer(w->pcs, GV_FINALIZER_SET)) {
+        return GROVE_OK;
+    }
+    const gv_head *h = &w->pcs->u.head;
+    gv_act *act = gv_act_add(w, GROVE_VERB_PATCH, GV_KIND_PODCLIQUESET, w->set, GV_ORDER_FINALIZER,
+                             "FinalizerMissing", "add the finalizer of PodCliqueSet %s", h->name);
+    if (act == NULL) {
+        return gv_work_nomem(w);
+    }
+    act->patch_type = GROVE_PATCH_MERGE;
+    act->uid = gv_str_c(h->uid);
+    act->rv = gv_str_c(h->rv);
+    const grove_node *list = grove_node_at_path(gv_object_node(w->pcs), "/metadata/finalizers");
+    grove_builder_open_object(w->b, NULL);
+    grove_builder_open_object(w->b, "metadata");
+    grove_builder_open_array(w->b, "finalizers");
+    for (const grove_node *f = grove_node_first(list); f; f = grove_node_next(list, f)) {
+        grove_builder_copy(w->b, NULL, f);
+    }
+    grove_builder_string(w->b, NULL, GV_FINALIZER_SET);
+    grove_builder_close(w->b);
+    grove_builder_close(w->b);
+    grove_builder_close(w->b);
+    return gv_act_finish_body(w, act);
+}
+
+/* ComputeDomains carry a finalizer that only we lift: they go before the set does. */
+static grove_status release_set(gv_work *w) {
+    const gv_list *list = gv_store_of_set(w->store, w->ns, w->set);
+    bool waits = false;
+    for (const gv_object *o = list->first; o; o = gv_list_next(o, GV_LIST_SET)) {
+        if (o->u.head.kind != GV_KIND_COMPUTEDOMAIN ||
+            strcmp(o->u.head.owner_uid, w->pcs->u.head.uid) != 0) {
+            continue;
+        }
+        waits = true;
+        grove_status status =
+            gv_act_delete(w, o, GV_ORDER_DELETE, "SetDeleted", GV_EVENT_COMPUTEDOMAIN_DELETED,
+                          GV_STR("its set is being deleted"));
+        if (status == GROVE_OK &&
+            !gv_wait_add(w, GV_KIND_PODCLIQUESET, w->set, "ComputeDomainsRemain",
+                         GV_KIND_COMPUTEDOMAIN, gv_str_c(o->u.head.name), GV_TIME_NONE,
+                         GROVE_NEVER, "ComputeDomain %s goes first", o->u.head.name)) {
+            status = gv_work_nomem(w);
+        }
+        if (status < 0) {
+            return status;
+        }
+    }
+    return waits ? GROVE_OK : gv_act_drop_finalizer(w, w->pcs, GV_FINALIZER_SET);
+}
+
+grove_status gv_step_finalizers(gv_work *w) {
+    grove_status status = release_children(w);
+    if (status < 0 || w->pcs == NULL) {
+        return status;
+    }
+    return gv_object_is_terminating(w->pcs) ? release_set(w) : hold_set(w);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rolling the replicas of one scaling group: an outdated replica that does not work goes at once; working
+ * ones go whole and one by one, lowest index first, each only after its predecessor works again.
+ */
+#include "plan/rollout.h"
+
+typedef struct index_state {
+    bool old;      /* some living member carries another hash than its template's */
+    bool broken;   /* some member has fewer scheduled or ready pods than its minimum */
+    bool complete; /* all members live, are of the new version and have their minimum */
+    bool absent;   /* no living member */
+} index_state;
+
+static gv_work_clique *member(gv_work *w, const gv_work_group *g, int64_t r, uint32_t k) {
+    return &w->cliques[gv_want_member(g->want, r, k)];
+}
+
+static index_state look(gv_work *w, const gv_work_group *g, int64_t r) {
+    index_state s = {.complete = true, .absent = true};
+    for (uint32_t k = 0; k < g->want->n_members; k++) {
+        const gv_work_clique *c = member(w, g, r, k);
+        if (c->memo == NULL || c->dying) {
+            s.complete = false;
+            continue;
+        }
+        s.absent = false;
+        s.old = s.old || !gv_str_eq(c->memo->hash_label, c->want->expected_hash);
+        s.broken = s.broken || c->scheduled < c->want->min_available ||
+                   c->ready < c->want->min_available;
+        s.complete = s.complete && c->converged;
+    }
+    return s;
+}
+
+static grove_status remove_index(gv_work *w, gv_work_group *g, int64_t r, const char *why) {
+    for (uint32_t k = 0; k < g->want->n_members; k++) {
+        gv_work_clique *c = member(w, g, r, k);
+        if (c->obj == NULL || c->dying || c->deletes) {
+            continue;
+        }
+        grove_status status = gv_act_delete(w, c->obj, GV_ORDER_DELETE, "RollingUpdate",
+                                            GV_EVENT_GROUP_REPLICA_DELETED, gv_str_c(why));
+        if (status < 0) {
+            return status;
+        }
+        c->deletes = true;
+    }
+    return GROVE_OK;
+}
+
+static bool note(gv_work *w, const gv_work_group *g, const char *reason, const char *fmt,
+                 int64_t index) {
+    return gv_wait_add(w, GV_KIND_PODCLIQUESCALINGGROUP, g->want->name, reason,
+                       GV_KIND_PODCLIQUESCALINGGROUP, g->want->name, GV_TIME_NONE, GROVE_NEVER,
+                       fmt, (long long)index);
+}
+
+static grove_status follow_current(gv_work *w, gv_work_group *g, bool *out_next) {
+    int64_t r = g->progress.current_index;
+    *out_next = false;
+    if (r < 0 || r >= g->want->replicas) {
+        *out_next = true;
+        return GROVE_OK;
+    }
+    index_state s = look(w, g, r);
+    if (s.old) {
+        bool stands = (g->obj->u.head.flags & GV_HEAD_EXPECTED) == 0;
+        return stands ? remove_index(w, g, r, "its turn in the rolling update") : GROVE_OK;
+    }
+    if (!s.complete) {
+        bool ok = note(w, g, "ReplacementNotReady",
+                       "replica %lld was renewed and is not ready yet", r);
+        return ok ? GROVE_OK : gv_work_nomem(w);
+    }
+    *out_next = true;
+    return GROVE_OK;
+}
+
+static int64_t lowest_ready_old(gv_work *w, const gv_work_group *g) {
+    for (int64_t r = 0; r < g->want->replicas; r++) {
+        index_state s = look(w, g, r);
+        if (s.old && !s.broken && r != g->progress.current_index) {
+            return r;
+        }
+    }
+    return -1;
+}
+
+/* Replicas whose members all live with their minimum ready. */
+static int64_t count_available(gv_work *w, const gv_work_group *g) {
+    int64_t n = 0;
+    for (int64_t r = 0; r < g->want->replicas; r++) {
+        bool whole = true;
+        for (uint32_t k = 0; k < g->want->n_members && whole; k++) {
+            const gv_work_clique *c = member(w, g, r, k);
+            whole = c->obj != NULL && !c->dying && c->is_scheduled &&
+                    c->ready >= c->want->min_available;
+        }
+        n += whole ? 1 : 0;
+    }
+    return n;
+}
+
+grove_status gv_roll_members(gv_work *w, gv_work_group *g) {
+    bool removed = false;
+    for (int64_t r = 0; r < g->want->replicas; r++) {
+        index_state s = look(w, g, r);
+        if (r != g->progress.current_index && s.old && s.broken) {
+            grove_status status = remove_index(w, g, r, "old version and not working");
+            if (status < 0) {
+                return status;
+            }
+            removed = true;
+        }
+    }
+    bool next = false;
+    grove_status status = follow_current(w, g, &next);
+    if (status < 0 || !next) {
+        return status;
+    }
+    int64_t r = lowest_ready_old(w, g);
+    if (r < 0) {
+        if (!removed) {
+            gv_progress_finish(&g->progress);
+        }
+        return GROVE_OK;
+    }
+    if (count_available(w, g) < g->want->min_available) {
+        bool ok = note(w, g, "BelowMinAvailable",
+                       "fewer replicas are available than minAvailable: replica %lld is not taken "
+                       "down",
+                       r);
+        return ok ? GROVE_OK : gv_work_nomem(w);
+    }
+    g->progress.complete_current = g->progress.current_index >= 0;
+    g->progress.current_index = r;
+    return GROVE_OK;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Step "status": each level's status as it should be, written as the smallest merge patch, or not at all. */
+#include "plan/status.h"
+
+#include "base/hash.h"
+
+uint64_t gv_sig_int(uint64_t sig, int64_t v) { return gv_mix64(sig ^ (uint64_t)v) + 1; }
+
+uint64_t gv_sig_text(uint64_t sig, gv_str s) {
+    return gv_fnv1a(gv_sig_int(sig, (int64_t)s.n), s.p, s.n);
+}
+
+uint64_t gv_sig_progress(uint64_t sig, const gv_progress *p) {
+    sig = gv_sig_int(sig, (p->set ? 1 : 0) | (p->ended ? 2 : 0) | (p->started_now ? 4 : 0) |
+                              (p->ended_now ? 8 : 0) | (p->complete_current ? 16 : 0));
+    sig = gv_sig_int(sig, p->current_index);
+    sig = gv_sig_text(sig, p->set_hash);
+    sig = gv_sig_text(sig, p->clique_hash);
+    return gv_sig_text(sig, p->current_pod);
+}
+
+uint64_t gv_sig_faults(const gv_work *w, uint64_t sig) {
+    for (size_t i = 0; i < w->faults.n; i++) {
+        sig = gv_sig_text(sig, w->faults.v[i].name);
+        sig = gv_sig_text(sig, w->faults.v[i].text);
+    }
+    return gv_sig_int(sig, (int64_t)w->faults.n);
+}
+
+void gv_status_begin(gv_work *w, gv_delta *d) {
+    gv_delta_begin(d, w->b);
+    gv_delta_enter(d, "status");
+}
+
+grove_status gv_status_end(gv_work *w, gv_delta *d, const gv_object *o, gv_memo *memo,
+                           uint64_t sig) {
+    if (!gv_delta_end(d)) {
+        memo->status_sig = sig;
+        return GROVE_OK;
+    }
+    const gv_head *h = &o->u.head;
+    gv_act *act = gv_act_add(w, GROVE_VERB_PATCH, h->kind, gv_str_c(h->name), GV_ORDER_STATUS,
+                             "Status", "write status of %s %s", gv_kind_get(h->kind)->name,
+                             h->name);
+    if (act == NULL) {
+        return gv_work_nomem(w);
+    }
+    act->subresource = GROVE_SUBRESOURCE_STATUS;
+    act->patch_type = GROVE_PATCH_MERGE;
+    act->uid = gv_str_c(h->uid);
+    act->rv = gv_str_c(h->rv);
+    return gv_act_finish_body(w, act);
+}
+
+void gv_status_progress(gv_work *w, gv_delta *d, const grove_node *live, const gv_progress *p) {
+    gv_str none = {"", 0};
+    gv_delta_text(d, live, "updateStartedAt", p->started_now ? w->now_text : p->started);
+    gv_delta_text(d, live, "updateEndedAt",
+                  !p->ended      ? none
+                  : p->ended_now ? w->now_text
+                                 : p->ended_at);
+}
+
+grove_status gv_step_status(gv_work *w) {
+    grove_status status = gv_status_cliques(w);
+    if (status == GROVE_OK) {
+        status = gv_status_groups(w);
+    }
+    if (status == GROVE_OK) {
+        status = gv_status_gangs(w);
+    }
+    return status == GROVE_OK ? gv_status_set(w) : status;
+}

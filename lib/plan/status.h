@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the status files share. */
+#ifndef GV_PLAN_STATUS_H
+#define GV_PLAN_STATUS_H
+
+#include "plan/delta.h"
+
+/* Condition types of our own; the gang's stand beside Grove's Initialized without changing its list. */
+#define GV_COND_SCALE_BELOW_MIN "libgrove.io/ScaleBelowMinAvailable"
+#define GV_COND_GANG_SCHEDULED "libgrove.io/Scheduled"
+#define GV_COND_GANG_READY "libgrove.io/Ready"
+#define GV_COND_GANG_UNHEALTHY "libgrove.io/Unhealthy"
+#define GV_COND_GANG_NOT_ENFORCED "libgrove.io/GangNotEnforced"
+
+grove_status gv_status_cliques(gv_work *w);
+grove_status gv_status_groups(gv_work *w);
+grove_status gv_status_gangs(gv_work *w);
+grove_status gv_status_set(gv_work *w);
+
+/* Begins the patch of an object's status; `end` turns it into an action, or does nothing. */
+void gv_status_begin(gv_work *w, gv_delta *d);
+grove_status gv_status_end(gv_work *w, gv_delta *d, const gv_object *o, gv_memo *memo,
+                           uint64_t sig);
+
+/* Signatures: everything that a status depends on, mixed. */
+uint64_t gv_sig_int(uint64_t sig, int64_t v);
+uint64_t gv_sig_text(uint64_t sig, gv_str s);
+uint64_t gv_sig_faults(const gv_work *w, uint64_t sig);
+uint64_t gv_sig_progress(uint64_t sig, const gv_progress *p);
+
+/* updateStartedAt, updateEndedAt and the hashes of an updateProgress that was entered. */
+void gv_status_progress(gv_work *w, gv_delta *d, const grove_node *live, const gv_progress *p);
+
+#endif
