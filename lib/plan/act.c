@@ -2,7 +2,9 @@
 /* Adding actions, waits and faults to the plan being made. */
 #include "plan/work.h"
 
-grove_status gv_work_nomem(gv_work *w) { return gv_error_nomem(w->err); }
+grove_status gv_work_nomem(gv_work *w) {
+    return gv_error_nomem(w->err);
+}
 
 /* Formats into the arena; p NULL when out of memory. */
 static gv_str format(gv_work *w, const char *fmt, va_list ap) {
@@ -145,8 +147,8 @@ const grove_refusal *gv_refusal_of(const gv_work *w, grove_verb verb, gv_kind ki
 }
 
 bool gv_is_refused(gv_work *w, grove_verb verb, gv_kind kind, gv_str name) {
-    const grove_refusal *r =
-        w->request->n_refusals == 0 ? NULL : gv_refusal_of(w, verb, kind, name);
+    const grove_refusal *r = w->request->n_refusals == 0 ? NULL
+                                                         : gv_refusal_of(w, verb, kind, name);
     if (r == NULL || r->retry_ns <= w->now) {
         return false;
     }

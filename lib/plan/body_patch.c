@@ -70,8 +70,8 @@ static bool covers(const grove_node *live, const grove_node *want) {
 
 /* ---- labels and annotations ---- */
 
-static void patch_map(gv_delta *d, const char *name, const grove_node *live,
-                      const grove_node *want, bool whole) {
+static void patch_map(gv_delta *d, const char *name, const grove_node *live, const grove_node *want,
+                      bool whole) {
     gv_delta_enter(d, name);
     for (const grove_node *m = grove_node_first(want); m; m = grove_node_next(want, m)) {
         gv_str key = key_of(m);
@@ -98,9 +98,8 @@ static void patch_map(gv_delta *d, const char *name, const grove_node *live,
 /* ---- spec ---- */
 
 /* A member that differs: within our own kinds the smallest patch, else the whole wanted value. */
-static void patch_member(gv_delta *d, const gv_object *o, gv_str key,
-                         const grove_node *live, grove_doc *want_doc, const grove_node *want,
-                         bool exact) {
+static void patch_member(gv_delta *d, const gv_object *o, gv_str key, const grove_node *live,
+                         grove_doc *want_doc, const grove_node *want, bool exact) {
     grove_doc *patch = NULL;
     gv_delta_touch(d);
     if (exact && grove_node_type(live) == GROVE_OBJECT && grove_node_type(want) == GROVE_OBJECT &&
@@ -112,9 +111,8 @@ static void patch_member(gv_delta *d, const gv_object *o, gv_str key,
     grove_builder_link(d->b, key.p, want_doc, want);
 }
 
-static void patch_object(gv_delta *d, const gv_object *o,
-                                 const grove_node *live, grove_doc *want_doc,
-                                 const grove_node *want, const ownership *own) {
+static void patch_object(gv_delta *d, const gv_object *o, const grove_node *live,
+                         grove_doc *want_doc, const grove_node *want, const ownership *own) {
     for (const grove_node *m = grove_node_first(want); m; m = grove_node_next(want, m)) {
         gv_str key = key_of(m);
         const grove_node *at = grove_node_getn(live, key.p, key.n);
@@ -139,8 +137,8 @@ static bool is_envelope(gv_str key) {
 }
 
 /* Members beside spec: a ServiceAccount's, a Role's. */
-static void patch_rest(gv_delta *d, const gv_object *o, grove_doc *want_doc,
-                               const grove_node *live, const grove_node *want) {
+static void patch_rest(gv_delta *d, const gv_object *o, grove_doc *want_doc, const grove_node *live,
+                       const grove_node *want) {
     for (const grove_node *m = grove_node_first(want); m; m = grove_node_next(want, m)) {
         gv_str key = key_of(m);
         const grove_node *at = grove_node_getn(live, key.p, key.n);
@@ -165,8 +163,7 @@ bool gv_body_patch(gv_work *w, const gv_object *o, grove_doc *want_doc) {
               grove_node_get(want_meta, "annotations"), own.whole_metadata);
     gv_delta_leave(&d);
     gv_delta_enter(&d, "spec");
-    patch_object(&d, o, grove_node_get(live, "spec"), want_doc,
-                                       grove_node_get(want, "spec"), &own);
+    patch_object(&d, o, grove_node_get(live, "spec"), want_doc, grove_node_get(want, "spec"), &own);
     gv_delta_leave(&d);
     patch_rest(&d, o, want_doc, live, want);
     return gv_delta_end(&d);

@@ -174,7 +174,9 @@ static grove_status create(gv_work *w, const target *t) {
 }
 
 /* Everything that the wanted body of this kind depends on, beside the object itself. */
-static uint64_t signature(const gv_work *w) { return gv_mix64(w->memory->template_id) | 1u; }
+static uint64_t signature(const gv_work *w) {
+    return gv_mix64(w->memory->template_id) | 1u;
+}
 
 static grove_status patch(gv_work *w, const target *t) {
     const gv_want_object *o = t->want;
@@ -233,8 +235,7 @@ static grove_status report_rival(gv_work *w, const target *t) {
     gv_str text = gv_text(w, "%s %.*s exists and is %s", kind, ARG_STR(o->name),
                           leaves ? "still being deleted" : "owned by somebody else");
     bool ok = gv_wait_add(w, o->kind, o->name, leaves ? "NameInDeletion" : "NameTaken", o->kind,
-                          o->name, GV_TIME_NONE, w->now + RIVAL_RETRY_NS,
-                          "%.*s", ARG_STR(text));
+                          o->name, GV_TIME_NONE, w->now + RIVAL_RETRY_NS, "%.*s", ARG_STR(text));
     if (ok && !leaves) {
         const char *code = o->kind == GV_KIND_SECRET ? "ERR_SECRET_CONFLICT" : error_code(o);
         ok = gv_fault_add(w, GV_KIND_PODCLIQUESET, w->set, code, GV_TIME_NONE, text);

@@ -18,7 +18,9 @@ void gv_delta_touch(gv_delta *d) {
     }
 }
 
-void gv_delta_enter(gv_delta *d, const char *key) { d->key[d->depth++] = key; }
+void gv_delta_enter(gv_delta *d, const char *key) {
+    d->key[d->depth++] = key;
+}
 
 void gv_delta_leave(gv_delta *d) {
     if (d->opened == d->depth + 1) {
@@ -168,8 +170,7 @@ static bool is_of(const gv_fault *f, gv_kind kind, gv_str name) {
     return f->kind == kind && gv_str_eq(f->name, name);
 }
 
-void gv_delta_errors(gv_work *w, gv_delta *d, const grove_node *status, gv_kind kind,
-                     gv_str name) {
+void gv_delta_errors(gv_work *w, gv_delta *d, const grove_node *status, gv_kind kind, gv_str name) {
     const grove_node *live = grove_node_get(status, "lastErrors");
     const grove_node *at = grove_node_first(live);
     bool same = true;

@@ -27,7 +27,8 @@ void gv_delta_touch(gv_delta *d);
 
 /* Each compares with the member of `live` (may be NULL) and writes only a difference. */
 void gv_delta_int(gv_delta *d, const grove_node *live, const char *key, int64_t value);
-void gv_delta_text(gv_delta *d, const grove_node *live, const char *key, gv_str value); /* "": away */
+void gv_delta_text(gv_delta *d, const grove_node *live, const char *key,
+                   gv_str value); /* "": away */
 void gv_delta_away(gv_delta *d, const grove_node *live, const char *key);
 
 /* ---- conditions ---- */
@@ -38,7 +39,7 @@ typedef struct gv_condition {
     bool absent; /* it shall not be there */
     const char *reason;
     gv_str message;
-    bool generation;  /* carries observedGeneration */
+    bool generation; /* carries observedGeneration */
 } gv_condition;
 
 /* Writes status.conditions whole when one of `want` differs; those of others are carried along. False:

@@ -12,8 +12,8 @@ static void count_pods(gv_work_clique *c) {
         c->ready += is_ready ? 1 : 0;
         c->scheduled += (p->flags & GV_POD_SCHEDULED) != 0 || gv_pod_is_bound(p) ? 1 : 0;
         c->gated += (p->flags & GV_POD_GATED_COND) != 0 ? 1 : 0;
-        c->bad +=
-            !is_ready && (p->flags & (GV_POD_ERRONEOUS | GV_POD_STARTED_NOT_READY)) != 0 ? 1 : 0;
+        c->bad += !is_ready && (p->flags & (GV_POD_ERRONEOUS | GV_POD_STARTED_NOT_READY)) != 0 ? 1
+                                                                                               : 0;
     }
 }
 

@@ -83,13 +83,13 @@ static grove_status release_set(gv_work *w) {
             continue;
         }
         waits = true;
-        grove_status status =
-            gv_act_delete(w, o, GV_ORDER_DELETE, "SetDeleted", GV_EVENT_COMPUTEDOMAIN_DELETED,
-                          GV_STR("its set is being deleted"));
+        grove_status status = gv_act_delete(w, o, GV_ORDER_DELETE, "SetDeleted",
+                                            GV_EVENT_COMPUTEDOMAIN_DELETED,
+                                            GV_STR("its set is being deleted"));
         if (status == GROVE_OK &&
             !gv_wait_add(w, GV_KIND_PODCLIQUESET, w->set, "ComputeDomainsRemain",
-                         GV_KIND_COMPUTEDOMAIN, gv_str_c(o->u.head.name), GV_TIME_NONE,
-                         GROVE_NEVER, "ComputeDomain %s goes first", o->u.head.name)) {
+                         GV_KIND_COMPUTEDOMAIN, gv_str_c(o->u.head.name), GV_TIME_NONE, GROVE_NEVER,
+                         "ComputeDomain %s goes first", o->u.head.name)) {
             status = gv_work_nomem(w);
         }
         if (status < 0) {

@@ -334,8 +334,8 @@ static grove_status bind_pods(gv_work *w, const gv_work_gang *g) {
             continue;
         }
         gv_act *act = gv_act_add(w, GROVE_VERB_BIND, GV_KIND_POD, gv_str_c(o->u.head.name),
-                                 GV_ORDER_BIND, "Placed", "bind pod %s to node %s",
-                                 o->u.head.name, place->node);
+                                 GV_ORDER_BIND, "Placed", "bind pod %s to node %s", o->u.head.name,
+                                 place->node);
         if (act == NULL) {
             return gv_work_nomem(w);
         }

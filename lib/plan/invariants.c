@@ -124,8 +124,8 @@ static grove_status report(gv_work *w, const finding *f) {
         const char *const line[] = {"action", w->acts.v[i].text.p, NULL};
         gv_log(w->env, GROVE_LOG_ERROR, "plan", "", "refused plan", line);
     }
-    return gv_error(w->err, GROVE_E_INTERNAL, "plan of %.*s/%.*s refused: %s: %.*s",
-                    ARG_STR(w->ns), ARG_STR(w->set), f->what, ARG_STR(f->act->text));
+    return gv_error(w->err, GROVE_E_INTERNAL, "plan of %.*s/%.*s refused: %s: %.*s", ARG_STR(w->ns),
+                    ARG_STR(w->set), f->what, ARG_STR(f->act->text));
 }
 
 grove_status gv_step_check(gv_work *w) {

@@ -163,8 +163,8 @@ static bool observe_cliques(gv_work *w) {
     for (uint32_t i = 0; i < w->want->n_cliques; i++) {
         gv_work_clique *c = &w->cliques[i];
         c->want = &w->want->cliques[i];
-        const gv_object *owner =
-            c->want->group == GV_STANDALONE ? w->pcs : w->groups[c->want->group].obj;
+        const gv_object *owner = c->want->group == GV_STANDALONE ? w->pcs
+                                                                 : w->groups[c->want->group].obj;
         split(w, GV_KIND_PODCLIQUE, c->want->name, owner, &c->obj, &c->rival);
         if (c->obj == NULL) {
             continue;

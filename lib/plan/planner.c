@@ -152,9 +152,8 @@ static grove_status expand(grove_planner *p, gv_work *w) {
 
 static grove_status plan_living(grove_planner *p, gv_work *w) {
     static grove_status (*const steps[])(gv_work *) = {
-        gv_step_observe,   gv_step_facts,    gv_step_rollout,
-        gv_step_terminate, gv_step_children, gv_step_pods,
-        gv_step_gangs,     gv_step_finalizers, gv_step_status,
+        gv_step_observe, gv_step_facts, gv_step_rollout,    gv_step_terminate, gv_step_children,
+        gv_step_pods,    gv_step_gangs, gv_step_finalizers, gv_step_status,
     };
     grove_status status = expand(p, w);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == GROVE_OK; i++) {
@@ -195,8 +194,8 @@ static grove_status plan_set(grove_planner *p, gv_work *w) {
     return ok ? gv_step_finalizers(w) : gv_work_nomem(w);
 }
 
-static grove_status begin(grove_planner *p, const grove_store *store,
-                          const grove_plan_request *rq, grove_error *err) {
+static grove_status begin(grove_planner *p, const grove_store *store, const grove_plan_request *rq,
+                          grove_error *err) {
     gv_work *w = &p->w;
     drop_acts(w);
     gv_arena_reset(&w->arena);

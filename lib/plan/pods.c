@@ -93,8 +93,7 @@ static grove_status sweep_finished(gv_work *w, gv_work_clique *c) {
         if (!gv_pod_is_final(p) || (p->head.flags & GV_HEAD_TERMINATING) != 0) {
             continue;
         }
-        grove_status status =
-            remove_pod(w, c, p, "PodFinished", "it has ended and is replaced");
+        grove_status status = remove_pod(w, c, p, "PodFinished", "it has ended and is replaced");
         if (status < 0) {
             return status;
         }
@@ -151,12 +150,14 @@ static bool too_soon(gv_work *w, const gv_work_clique *c, const gv_pod *before, 
 
 static grove_status refuse(gv_work *w, gv_work_clique *c, gv_str name, bool *out_skip) {
     *out_skip = false;
-    const grove_refusal *r =
-        w->request->n_refusals ? gv_refusal_of(w, GROVE_VERB_CREATE, GV_KIND_POD, name) : NULL;
+    const grove_refusal *r = w->request->n_refusals
+                                 ? gv_refusal_of(w, GROVE_VERB_CREATE, GV_KIND_POD, name)
+                                 : NULL;
     if (r == NULL) {
         return GROVE_OK;
     }
-    gv_str why = gv_text(w, "pod %.*s was refused: %s", ARG_STR(name), r->message ? r->message : "");
+    gv_str why = gv_text(w, "pod %.*s was refused: %s", ARG_STR(name),
+                         r->message ? r->message : "");
     bool ok = gv_fault_add(w, GV_KIND_PODCLIQUE, c->want->name, "ERR_CREATE_POD", r->at_ns, why);
     if (gv_is_refused(w, GROVE_VERB_CREATE, GV_KIND_POD, name)) {
         *out_skip = true;

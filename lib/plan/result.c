@@ -37,13 +37,17 @@ void grove_plan_unref(grove_plan *plan) {
     grove_env_unref(env);
 }
 
-uint32_t grove_plan_actions(const grove_plan *plan) { return plan ? plan->n_actions : 0; }
+uint32_t grove_plan_actions(const grove_plan *plan) {
+    return plan ? plan->n_actions : 0;
+}
 
 const grove_action *grove_plan_action(const grove_plan *plan, uint32_t i) {
     return plan != NULL && i < plan->n_actions ? &plan->actions[i] : NULL;
 }
 
-uint32_t grove_plan_waits(const grove_plan *plan) { return plan ? plan->n_waits : 0; }
+uint32_t grove_plan_waits(const grove_plan *plan) {
+    return plan ? plan->n_waits : 0;
+}
 
 const grove_wait *grove_plan_wait(const grove_plan *plan, uint32_t i) {
     return plan != NULL && i < plan->n_waits ? &plan->waits[i] : NULL;

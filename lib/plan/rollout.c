@@ -159,8 +159,7 @@ static void settle_group(const gv_work *w, gv_work_group *g) {
             bool lives = c->memo != NULL && !c->dying;
             g->members_updated += lives && c->converged ? 1 : 0;
             all = all && lives && gv_str_eq(c->memo->hash_label, c->want->expected_hash) &&
-                  gv_str_eq(c->hash, c->want->expected_hash) &&
-                  gv_str_eq(c->set_hash, w->set_hash);
+                  gv_str_eq(c->hash, c->want->expected_hash) && gv_str_eq(c->set_hash, w->set_hash);
         }
     }
     if (all) {
@@ -282,4 +281,6 @@ grove_status gv_step_rollout(gv_work *w) {
     return status;
 }
 
-void gv_progress_finish(gv_progress *p) { finish(p); }
+void gv_progress_finish(gv_progress *p) {
+    finish(p);
+}

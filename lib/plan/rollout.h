@@ -7,7 +7,7 @@
 
 void gv_judge(gv_work *w); /* facts.c: breaches and availability, once progress is known */
 void gv_progress_finish(gv_progress *p);
-grove_status gv_roll_pods(gv_work *w, gv_work_clique *c);    /* rollout_pods.c */
-grove_status gv_roll_members(gv_work *w, gv_work_group *g);  /* rollout_members.c */
+grove_status gv_roll_pods(gv_work *w, gv_work_clique *c);   /* rollout_pods.c */
+grove_status gv_roll_members(gv_work *w, gv_work_group *g); /* rollout_members.c */
 
 #endif

@@ -52,8 +52,8 @@ static grove_status remove_index(gv_work *w, gv_work_group *g, int64_t r, const 
 static bool note(gv_work *w, const gv_work_group *g, const char *reason, const char *fmt,
                  int64_t index) {
     return gv_wait_add(w, GV_KIND_PODCLIQUESCALINGGROUP, g->want->name, reason,
-                       GV_KIND_PODCLIQUESCALINGGROUP, g->want->name, GV_TIME_NONE, GROVE_NEVER,
-                       fmt, (long long)index);
+                       GV_KIND_PODCLIQUESCALINGGROUP, g->want->name, GV_TIME_NONE, GROVE_NEVER, fmt,
+                       (long long)index);
 }
 
 static grove_status follow_current(gv_work *w, gv_work_group *g, bool *out_next) {
@@ -69,8 +69,8 @@ static grove_status follow_current(gv_work *w, gv_work_group *g, bool *out_next)
         return stands ? remove_index(w, g, r, "its turn in the rolling update") : GROVE_OK;
     }
     if (!s.complete) {
-        bool ok = note(w, g, "ReplacementNotReady",
-                       "replica %lld was renewed and is not ready yet", r);
+        bool ok = note(w, g, "ReplacementNotReady", "replica %lld was renewed and is not ready yet",
+                       r);
         return ok ? GROVE_OK : gv_work_nomem(w);
     }
     *out_next = true;

@@ -10,7 +10,9 @@ static bool is_old(const gv_work_clique *c, const gv_pod *p) {
     return !gv_str_eq(gv_str_c(p->hash), c->want->expected_hash);
 }
 
-static bool is_ready(const gv_pod *p) { return (p->flags & GV_POD_READY) != 0; }
+static bool is_ready(const gv_pod *p) {
+    return (p->flags & GV_POD_READY) != 0;
+}
 
 static const gv_pod *pod_named(const gv_work_clique *c, gv_str name) {
     for (uint32_t i = 0; i < c->n_pods; i++) {
@@ -50,8 +52,7 @@ static const gv_pod *candidate(const gv_work_clique *c) {
     const gv_pod *best = NULL;
     for (uint32_t i = 0; i < c->n_pods; i++) {
         const gv_pod *p = c->pods[i];
-        if (is_old(c, p) && is_ready(p) &&
-            (best == NULL || p->head.created < best->head.created)) {
+        if (is_old(c, p) && is_ready(p) && (best == NULL || p->head.created < best->head.created)) {
             best = p;
         }
     }

@@ -4,7 +4,9 @@
 
 #include "base/hash.h"
 
-uint64_t gv_sig_int(uint64_t sig, int64_t v) { return gv_mix64(sig ^ (uint64_t)v) + 1; }
+uint64_t gv_sig_int(uint64_t sig, int64_t v) {
+    return gv_mix64(sig ^ (uint64_t)v) + 1;
+}
 
 uint64_t gv_sig_text(uint64_t sig, gv_str s) {
     return gv_fnv1a(gv_sig_int(sig, (int64_t)s.n), s.p, s.n);

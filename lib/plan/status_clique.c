@@ -10,8 +10,8 @@ static uint64_t signature(const gv_work *w, const gv_work_clique *c) {
     sig = gv_sig_int(sig, c->gated);
     sig = gv_sig_int(sig, c->updated);
     sig = gv_sig_int(sig, c->bad);
-    sig = gv_sig_int(sig, (int64_t)c->breach | (c->is_scheduled ? 4 : 0) |
-                              (c->ever_scheduled ? 8 : 0));
+    sig = gv_sig_int(sig,
+                     (int64_t)c->breach | (c->is_scheduled ? 4 : 0) | (c->ever_scheduled ? 8 : 0));
     sig = gv_sig_text(sig, gv_str_c(c->breach_reason));
     sig = gv_sig_text(sig, c->hash);
     sig = gv_sig_text(sig, c->set_hash);
@@ -71,8 +71,9 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_clique *c) {
         .reason = c->breach_reason,
         .message = c->breach == GV_UNSURE
                        ? GV_STR("not judged while the clique is being updated")
-                       : gv_text(w, "%lld pods are scheduled and %lld of them work or start, "
-                                    "minAvailable is %lld",
+                       : gv_text(w,
+                                 "%lld pods are scheduled and %lld of them work or start, "
+                                 "minAvailable is %lld",
                                  sched, good, want)};
     all[2] = (gv_condition){.type = GV_COND_EVER_SCHEDULED,
                             .status = GV_TRUE,

@@ -36,13 +36,13 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, boo
                             .absent = !scheduled,
                             .reason = "PodGangScheduled",
                             .message = GV_STR("every pod group had its minimum scheduled")};
-    all[2] = (gv_condition){.type = GV_COND_GANG_READY,
-                            .status = g->ready ? GV_TRUE : GV_FALSE,
-                            .absent = !scheduled,
-                            .reason = g->ready ? "PodGangReady" : "PodGangNotReady",
-                            .message = g->ready
-                                           ? GV_STR("every pod group has its minimum ready")
-                                           : GV_STR("some pod group has less than its minimum ready")};
+    all[2] = (gv_condition){
+        .type = GV_COND_GANG_READY,
+        .status = g->ready ? GV_TRUE : GV_FALSE,
+        .absent = !scheduled,
+        .reason = g->ready ? "PodGangReady" : "PodGangNotReady",
+        .message = g->ready ? GV_STR("every pod group has its minimum ready")
+                            : GV_STR("some pod group has less than its minimum ready")};
     all[3] = (gv_condition){.type = GV_COND_GANG_UNHEALTHY,
                             .status = GV_TRUE,
                             .absent = !ran || (g->ready && g->scheduled),

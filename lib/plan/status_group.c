@@ -10,8 +10,8 @@ static uint64_t signature(const gv_work *w, const gv_work_group *g) {
     sig = gv_sig_int(sig, g->updated);
     sig = gv_sig_int(sig, g->healthy);
     sig = gv_sig_int(sig, g->members_updated);
-    sig = gv_sig_int(sig, (int64_t)g->breach | (g->ever_healthy ? 4 : 0) |
-                              (g->terminating ? 8 : 0));
+    sig = gv_sig_int(sig,
+                     (int64_t)g->breach | (g->ever_healthy ? 4 : 0) | (g->terminating ? 8 : 0));
     sig = gv_sig_text(sig, g->set_hash);
     sig = gv_sig_progress(sig, &g->progress);
     return gv_sig_faults(w, sig) | 1u;
@@ -49,8 +49,7 @@ static void write_progress(gv_work *w, gv_delta *d, const gv_work_group *g) {
     gv_status_progress(w, d, live, &g->progress);
     gv_delta_text(d, live, "podCliqueSetGenerationHash", g->progress.set_hash);
     gv_delta_int(d, live, "updatedPodCliquesCount", g->members_updated);
-    gv_delta_int(d, live, "totalPodCliquesCount",
-                 g->want->replicas * (int64_t)g->want->n_members);
+    gv_delta_int(d, live, "totalPodCliquesCount", g->want->replicas * (int64_t)g->want->n_members);
     write_selection(d, live, &g->progress, g->memo->progress.current_index);
     gv_delta_leave(d);
 }
@@ -70,14 +69,16 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_group *g) {
                                          : GV_REASON_GROUP_ENOUGH,
         .message = g->breach == GV_UNSURE
                        ? GV_STR("not judged while the group is being updated")
-                       : gv_text(w, "%lld replicas are whole and none of their cliques is in "
-                                    "breach, minAvailable is %lld",
+                       : gv_text(w,
+                                 "%lld replicas are whole and none of their cliques is in "
+                                 "breach, minAvailable is %lld",
                                  healthy, want)};
-    all[1] = (gv_condition){.type = GV_COND_GANG_TERMINATION,
-                            .status = GV_TRUE,
-                            .absent = !g->terminating,
-                            .reason = GV_REASON_GANG_TERMINATION,
-                            .message = GV_STR("the set replica was recycled and has not recovered")};
+    all[1] = (gv_condition){
+        .type = GV_COND_GANG_TERMINATION,
+        .status = GV_TRUE,
+        .absent = !g->terminating,
+        .reason = GV_REASON_GANG_TERMINATION,
+        .message = GV_STR("the set replica was recycled and has not recovered")};
     all[2] = (gv_condition){.type = GV_COND_EVER_HEALTHY,
                             .status = GV_TRUE,
                             .absent = !g->ever_healthy,

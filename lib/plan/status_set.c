@@ -39,8 +39,7 @@ static void write_progress(gv_work *w, gv_delta *d) {
     }
     for (uint32_t i = 0; i < w->want->n_groups; i++) {
         const gv_work_group *g = &w->groups[i];
-        done_groups +=
-            g->memo != NULL && !g->dying && gv_str_eq(g->set_hash, w->set_hash) ? 1 : 0;
+        done_groups += g->memo != NULL && !g->dying && gv_str_eq(g->set_hash, w->set_hash) ? 1 : 0;
     }
     gv_delta_enter(d, "updateProgress");
     gv_status_progress(w, d, live, &w->progress);
@@ -81,8 +80,7 @@ static void use(const gv_topology_binding *binding, const gv_topology *t, topolo
 static gv_condition topology_condition(gv_work *w) {
     const grove_config *config = gv_template_config(w->t);
     gv_str name = gv_pcs_topology_name(w->view);
-    const gv_topology_binding *binding =
-        name.n > 0 ? gv_config_binding(config, name) : NULL;
+    const gv_topology_binding *binding = name.n > 0 ? gv_config_binding(config, name) : NULL;
     topology_use u = {0};
     use(binding, &w->view->topology, &u);
     for (uint32_t i = 0; i < w->view->n_groups; i++) {

@@ -79,9 +79,9 @@ static grove_status remove_clique(gv_work *w, gv_work_clique *c, const char *eve
 static grove_status recycle_replica(gv_work *w, uint32_t at) {
     const gv_want_replica *r = &w->want->replicas[at];
     for (uint32_t i = 0; i < r->n_cliques; i++) {
-        grove_status status =
-            remove_clique(w, &w->cliques[r->first_clique + i], GV_EVENT_SET_REPLICA_DELETED,
-                          "the set replica was below minAvailable for terminationDelay");
+        grove_status status = remove_clique(
+            w, &w->cliques[r->first_clique + i], GV_EVENT_SET_REPLICA_DELETED,
+            "the set replica was below minAvailable for terminationDelay");
         if (status < 0) {
             return status;
         }
@@ -112,9 +112,9 @@ static breach look_at_index(gv_work *w, const gv_work_group *g, int64_t r) {
 
 static grove_status recycle_index(gv_work *w, gv_work_group *g, int64_t r) {
     for (uint32_t k = 0; k < g->want->n_members; k++) {
-        grove_status status =
-            remove_clique(w, member(w, g, r, k), GV_EVENT_GROUP_REPLICA_DELETED,
-                          "the group replica was below minAvailable for terminationDelay");
+        grove_status status = remove_clique(
+            w, member(w, g, r, k), GV_EVENT_GROUP_REPLICA_DELETED,
+            "the group replica was below minAvailable for terminationDelay");
         if (status < 0) {
             return status;
         }
@@ -158,8 +158,7 @@ grove_status gv_step_terminate(gv_work *w) {
         if (!look_at_replica(w, i, &b)) {
             return gv_work_nomem(w);
         }
-        grove_status status =
-            b.any && b.deadline <= w->now ? recycle_replica(w, i) : GROVE_OK;
+        grove_status status = b.any && b.deadline <= w->now ? recycle_replica(w, i) : GROVE_OK;
         if (status < 0) {
             return status;
         }

@@ -26,10 +26,12 @@ typedef struct gv_progress {
     bool started_now, ended_now; /* the time is this plan's */
     gv_str started, ended_at;    /* the texts that stand; "" when it is this plan's */
     gv_str set_hash, clique_hash;
-    gv_str current_pod;      /* clique: readyPodsSelectedToUpdate.current; "" none */
-    int64_t current_index;   /* group: readyReplicaIndicesSelectedToUpdate.current; set: currentlyUpdating
+    gv_str current_pod; /* clique: readyPodsSelectedToUpdate.current; "" none */
+    int64_t
+        current_index; /* group: readyReplicaIndicesSelectedToUpdate.current; set: currentlyUpdating
                                 [0].replicaIndex; -1 none */
-    gv_str current_started;  /* set: currentlyUpdating[0].updateStartedAt; "" when it is this plan's */
+    gv_str
+        current_started; /* set: currentlyUpdating[0].updateStartedAt; "" when it is this plan's */
     const grove_node *completed; /* the list that stands; NULL none */
     bool complete_current;       /* what stood as current joins the completed */
 } gv_progress;
@@ -48,14 +50,15 @@ typedef struct gv_memo {
     size_t uid_bytes;
     grove_doc *doc;
     const grove_node *node;
-    uint64_t body_sig;   /* signature of what was wanted when the body was last found equal; 0 never */
+    uint64_t
+        body_sig; /* signature of what was wanted when the body was last found equal; 0 never */
     uint64_t status_sig; /* the same of the status */
     uint32_t epoch;      /* plan in which it was last used */
     const grove_node *status, *conditions;
     gv_progress progress;
     gv_stands breach, scheduled, ever, terminating;
-    gv_str hash_label;  /* pod-template hash label */
-    gv_str status_hash; /* currentPodTemplateHash */
+    gv_str hash_label;      /* pod-template hash label */
+    gv_str status_hash;     /* currentPodTemplateHash */
     gv_str status_set_hash; /* currentPodCliqueSetGenerationHash or currentGenerationHash */
 } gv_memo;
 
@@ -73,15 +76,15 @@ typedef struct gv_set_memory {
 
 typedef struct gv_work_clique {
     const gv_want_clique *want;
-    gv_object *obj; /* ours; NULL: does not exist */
-    gv_memo *memo;  /* with obj */
-    gv_object *rival; /* an object of this name that is not ours */
-    bool dying;       /* obj is being deleted */
-    bool deletes;     /* this plan deletes it */
-    bool writes;      /* this plan writes its body */
-    bool creates;     /* this plan creates it */
-    bool refused;     /* a pod of it was refused and is not to be tried again yet */
-    bool unsettled;   /* writes of its pods are planned or in flight */
+    gv_object *obj;      /* ours; NULL: does not exist */
+    gv_memo *memo;       /* with obj */
+    gv_object *rival;    /* an object of this name that is not ours */
+    bool dying;          /* obj is being deleted */
+    bool deletes;        /* this plan deletes it */
+    bool writes;         /* this plan writes its body */
+    bool creates;        /* this plan creates it */
+    bool refused;        /* a pod of it was refused and is not to be tried again yet */
+    bool unsettled;      /* writes of its pods are planned or in flight */
     const gv_pod **pods; /* active ones, by index, then age, then name */
     uint32_t n_pods;
     const gv_pod **gone; /* the rest: terminating or in a final phase */
@@ -144,8 +147,8 @@ typedef struct gv_act {
     const char *event; /* NULL: none */
     gv_kind event_kind;
     gv_str event_name, event_uid;
-    const gv_pod *pod;      /* gate removals and deletions of pods: for the invariants */
-    uint32_t clique;        /* the pod's clique; GV_NOT_WANTED: none */
+    const gv_pod *pod; /* gate removals and deletions of pods: for the invariants */
+    uint32_t clique;   /* the pod's clique; GV_NOT_WANTED: none */
 } gv_act;
 
 typedef struct gv_wait_note {
@@ -235,8 +238,7 @@ grove_status gv_act_event(gv_work *w, const gv_object *about, bool warning, cons
 bool gv_wait_add(gv_work *w, gv_kind kind, gv_str name, const char *reason, gv_kind for_kind,
                  gv_str for_name, int64_t since, int64_t deadline, const char *fmt, ...)
     GROVE_PRINTF(9, 10);
-bool gv_fault_add(gv_work *w, gv_kind kind, gv_str name, const char *code, int64_t at,
-                  gv_str text);
+bool gv_fault_add(gv_work *w, gv_kind kind, gv_str name, const char *code, int64_t at, gv_str text);
 const grove_refusal *gv_refusal_of(const gv_work *w, grove_verb verb, gv_kind kind, gv_str name);
 /* A refusal that still holds: notes the deadline. */
 bool gv_is_refused(gv_work *w, grove_verb verb, gv_kind kind, gv_str name);
@@ -246,19 +248,20 @@ static inline void gv_deadline(gv_work *w, int64_t when) {
 grove_status gv_work_nomem(gv_work *w);
 
 /* ---- the steps, in their order ---- */
-grove_status gv_step_observe(gv_work *w);   /* observe.c: match by name and owner uid, read pods */
-grove_status gv_step_facts(gv_work *w);     /* facts.c: counts, breaches, sticky facts */
-grove_status gv_step_rollout(gv_work *w);   /* rollout.c: progress of set, groups, cliques */
-grove_status gv_step_terminate(gv_work *w); /* terminate.c: gang termination */
-grove_status gv_step_children(gv_work *w);  /* children.c: create, patch, delete */
-grove_status gv_step_pods(gv_work *w);      /* pods.c */
-grove_status gv_step_gangs(gv_work *w);     /* gangs.c: membership, gates, binds */
-grove_status gv_step_status(gv_work *w);    /* status_*.c */
+grove_status gv_step_observe(gv_work *w);    /* observe.c: match by name and owner uid, read pods */
+grove_status gv_step_facts(gv_work *w);      /* facts.c: counts, breaches, sticky facts */
+grove_status gv_step_rollout(gv_work *w);    /* rollout.c: progress of set, groups, cliques */
+grove_status gv_step_terminate(gv_work *w);  /* terminate.c: gang termination */
+grove_status gv_step_children(gv_work *w);   /* children.c: create, patch, delete */
+grove_status gv_step_pods(gv_work *w);       /* pods.c */
+grove_status gv_step_gangs(gv_work *w);      /* gangs.c: membership, gates, binds */
+grove_status gv_step_status(gv_work *w);     /* status_*.c */
 grove_status gv_step_finalizers(gv_work *w); /* finalize.c */
-grove_status gv_step_check(gv_work *w);     /* invariants.c */
+grove_status gv_step_check(gv_work *w);      /* invariants.c */
 
 /* ---- shared between steps ---- */
-bool gv_is_turn(const gv_work *w, uint32_t replica); /* rollout.c: may this replica be updated now */
+bool gv_is_turn(const gv_work *w,
+                uint32_t replica); /* rollout.c: may this replica be updated now */
 bool gv_clique_needs_turn(const gv_work *w, const gv_work_clique *c);
 bool gv_base_scheduled(const gv_work *w, const gv_work_gang *g, const gv_want_clique **out_missing);
 int64_t gv_breach_deadline(const gv_work *w, int64_t since);

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thin path: from nothing to running pods, scaled, healed and deleted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cluster.h"
+
+static const char one_clique[] = "apiVersion: grove.io/v1alpha1\n"
+                                 "kind: PodCliqueSet\n"
+                                 "metadata: {name: s, namespace: t}\n"
+                                 "spec:\n"
+                                 "  replicas: 1\n"
+                                 "  template:\n"
+                                 "    cliqueStartupType: CliqueStartupTypeAnyOrder\n"
+                                 "    terminationDelay: 30s\n"
+                                 "    headlessServiceConfig: {publishNotReadyAddresses: true}\n"
+                                 "    cliques:\n"
+                                 "    - name: a\n"
+                                 "      spec: {roleName: a, replicas: 3, minAvailable: 2, podSpec: "
+                                 "{containers: [{name: c, image: i}]}}\n";
+
+static const char grouped[] =
+    "apiVersion: grove.io/v1alpha1\n"
+    "kind: PodCliqueSet\n"
+    "metadata: {name: s, namespace: t}\n"
+    "spec:\n"
+    "  replicas: 1\n"
+    "  template:\n"
+    "    cliqueStartupType: CliqueStartupTypeAnyOrder\n"
+    "    terminationDelay: 30s\n"
+    "    headlessServiceConfig: {publishNotReadyAddresses: true}\n"
+    "    cliques:\n"
+    "    - name: r\n"
+    "      spec: {roleName: r, replicas: 2, minAvailable: 1, podSpec: {containers: [{name: c, "
+    "image: i}]}}\n"
+    "    - name: p\n"
+    "      spec: {roleName: p, replicas: 1, minAvailable: 1, podSpec: {containers: [{name: c, "
+    "image: i}]}}\n"
+    "    - name: d\n"
+    "      spec: {roleName: d, replicas: 3, minAvailable: 2, podSpec: {containers: [{name: c, "
+    "image: i}]}}\n"
+    "    podCliqueScalingGroups:\n"
+    "    - {name: g, cliqueNames: [p, d], replicas: 2, minAvailable: 1}\n";
+
+static void test_single_clique(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, one_clique);
+    uint32_t rounds = cluster_settle(&c, 12);
+    assert_true(rounds <= 8);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 3);
+    assert_int_equal(cluster_count(&c, GV_KIND_PODGANG), 1);
+    for (int i = 0; i < 3; i++) {
+        assert_false(cluster_gated(cluster_pod(&c, "s-0-a", i)));
+    }
+    assert_string_equal(cluster_condition(&c, GV_KIND_PODCLIQUE, "s-0-a", "MinAvailableBreached"),
+                        "True");
+    cluster_live(&c, 12);
+    assert_string_equal(cluster_condition(&c, GV_KIND_PODCLIQUE, "s-0-a", "MinAvailableBreached"),
+                        "False");
+    assert_string_equal(
+        cluster_condition(&c, GV_KIND_PODCLIQUE, "s-0-a", "libgrove.io/EverScheduled"), "True");
+    assert_int_equal(cluster_int(&c, GV_KIND_PODCLIQUE, "s-0-a", "/status/readyReplicas"), 3);
+    assert_int_equal(cluster_int(&c, GV_KIND_PODCLIQUESET, "s", "/status/availableReplicas"), 1);
+    assert_int_equal(cluster_int(&c, GV_KIND_PODCLIQUESET, "s", "/status/updatedReplicas"), 1);
+    assert_string_equal(cluster_text(&c, GV_KIND_PODGANG, "s-0", "/status/phase"), "Running");
+    assert_string_equal(cluster_condition(&c, GV_KIND_PODGANG, "s-0", "Initialized"), "True");
+    cluster_close(&c);
+}
+
+static void test_scaled_gang_waits_for_base(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, grouped);
+    cluster_settle(&c, 12);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 10);
+    assert_int_equal(cluster_count(&c, GV_KIND_PODGANG), 2);
+    assert_false(cluster_gated(cluster_pod(&c, "s-0-r", 0)));
+    assert_false(cluster_gated(cluster_pod(&c, "s-0-g-0-d", 2)));
+    assert_true(cluster_gated(cluster_pod(&c, "s-0-g-1-p", 0)));
+    assert_true(cluster_waits(&c, "BaseGangNotScheduled", "s-0-g-0", NULL));
+    /* Scheduled is enough; ready is not asked for. */
+    cluster_bind(&c, cluster_pod(&c, "s-0-r", 0));
+    cluster_bind(&c, cluster_pod(&c, "s-0-g-0-p", 0));
+    cluster_bind(&c, cluster_pod(&c, "s-0-g-0-d", 0));
+    cluster_settle(&c, 12);
+    assert_true(cluster_gated(cluster_pod(&c, "s-0-g-1-p", 0)));
+    cluster_bind(&c, cluster_pod(&c, "s-0-g-0-d", 1));
+    cluster_settle(&c, 12);
+    assert_false(cluster_gated(cluster_pod(&c, "s-0-g-1-p", 0)));
+    assert_false(cluster_gated(cluster_pod(&c, "s-0-g-1-d", 2)));
+    cluster_live(&c, 12);
+    assert_int_equal(
+        cluster_int(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g", "/status/availableReplicas"), 2);
+    assert_string_equal(
+        cluster_condition(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g", "MinAvailableBreached"),
+        "False");
+    cluster_close(&c);
+}
+
+static void test_replacement_keeps_index_and_name(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, one_clique);
+    cluster_live(&c, 12);
+    char name[128];
+    object *p = cluster_pod(&c, "s-0-a", 1);
+    strcpy(name, p->name);
+    uint32_t creates = c.creates;
+    cluster_delete(&c, GV_KIND_POD, name);
+    cluster_live(&c, 12);
+    assert_int_equal(c.creates, creates + 1);
+    assert_non_null(cluster_pod(&c, "s-0-a", 1));
+    /* The first of its index had the same place to be named from: gone, its name is free again. */
+    assert_string_equal(cluster_pod(&c, "s-0-a", 1)->name, name);
+    cluster_close(&c);
+}
+
+static void test_terminating_pod_is_replaced_at_once(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, one_clique);
+    cluster_live(&c, 12);
+    object *p = cluster_pod(&c, "s-0-a", 0);
+    char old[128];
+    strcpy(old, p->name);
+    cluster_merge(&c, GV_KIND_POD, old, "{\"metadata\":{\"finalizers\":[\"x/y\"]}}");
+    cluster_delete(&c, GV_KIND_POD, old);
+    cluster_live(&c, 12);
+    object *fresh = cluster_pod(&c, "s-0-a", 0);
+    assert_non_null(fresh);
+    assert_string_not_equal(fresh->name, old);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 4);
+    assert_int_equal(cluster_int(&c, GV_KIND_PODCLIQUE, "s-0-a", "/status/replicas"), 3);
+    cluster_close(&c);
+}
+
+static void test_finished_pod_is_replaced(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, one_clique);
+    cluster_live(&c, 12);
+    c.now += INT64_C(60) * 1000000000;
+    char old[128];
+    strcpy(old, cluster_pod(&c, "s-0-a", 2)->name);
+    cluster_merge(&c, GV_KIND_POD, old, "{\"status\":{\"phase\":\"Failed\",\"conditions\":[]}}");
+    cluster_live(&c, 12);
+    assert_null(cluster_get(&c, GV_KIND_POD, old));
+    assert_non_null(cluster_pod(&c, "s-0-a", 2));
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 3);
+    cluster_close(&c);
+}
+
+static void test_scale_clique(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, one_clique);
+    cluster_live(&c, 12);
+    cluster_merge(&c, GV_KIND_PODCLIQUE, "s-0-a", "{\"spec\":{\"replicas\":5}}");
+    cluster_live(&c, 12);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 5);
+    assert_int_equal(grove_node_size(cluster_node(&c, GV_KIND_PODGANG, "s-0",
+                                                  "/spec/podgroups/0/podReferences")),
+                     5);
+    cluster_ready(&c, cluster_pod(&c, "s-0-a", 0), false);
+    cluster_merge(&c, GV_KIND_PODCLIQUE, "s-0-a", "{\"spec\":{\"replicas\":4}}");
+    cluster_settle(&c, 12);
+    /* The one that is not ready goes, whatever its index; the hole is filled by the next scale-out. */
+    assert_null(cluster_pod(&c, "s-0-a", 0));
+    assert_non_null(cluster_pod(&c, "s-0-a", 4));
+    cluster_merge(&c, GV_KIND_PODCLIQUE, "s-0-a", "{\"spec\":{\"replicas\":1}}");
+    cluster_live(&c, 12);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 2); /* minAvailable is kept */
+    assert_string_equal(
+        cluster_condition(&c, GV_KIND_PODCLIQUE, "s-0-a", "libgrove.io/ScaleBelowMinAvailable"),
+        "True");
+    cluster_merge(&c, GV_KIND_PODCLIQUE, "s-0-a", "{\"spec\":{\"replicas\":3}}");
+    cluster_live(&c, 12);
+    assert_non_null(cluster_pod(&c, "s-0-a", 0));
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 3);
+    cluster_close(&c);
+}
+
+static void test_scale_group_and_set(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, grouped);
+    cluster_live(&c, 12);
+    cluster_merge(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g", "{\"spec\":{\"replicas\":4}}");
+    cluster_live(&c, 12);
+    assert_int_equal(cluster_count(&c, GV_KIND_PODGANG), 4);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 18);
+    cluster_merge(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g", "{\"spec\":{\"replicas\":3}}");
+    cluster_live(&c, 12);
+    assert_int_equal(cluster_count(&c, GV_KIND_PODGANG), 3);
+    assert_null(cluster_get(&c, GV_KIND_PODCLIQUE, "s-0-g-3-p"));
+    cluster_merge(&c, GV_KIND_PODCLIQUESET, "s", "{\"spec\":{\"replicas\":2}}");
+    cluster_live(&c, 12);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 24);
+    assert_int_equal(cluster_count(&c, GV_KIND_SERVICE), 2);
+    assert_int_equal(cluster_int(&c, GV_KIND_PODCLIQUESET, "s", "/status/availableReplicas"), 2);
+    cluster_merge(&c, GV_KIND_PODCLIQUESET, "s", "{\"spec\":{\"replicas\":1}}");
+    cluster_live(&c, 12);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 14);
+    assert_int_equal(cluster_count(&c, GV_KIND_SERVICE), 1);
+    cluster_merge(&c, GV_KIND_PODCLIQUESET, "s", "{\"spec\":{\"replicas\":0}}");
+    cluster_live(&c, 12);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 0);
+    assert_int_equal(cluster_count(&c, GV_KIND_PODGANG), 0);
+    cluster_close(&c);
+}
+
+static void test_delete(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, grouped);
+    cluster_live(&c, 12);
+    cluster_delete(&c, GV_KIND_PODCLIQUESET, "s");
+    cluster_settle(&c, 12);
+    for (uint32_t i = 0; i < c.n; i++) {
+        assert_true(c.objects[i].gone);
+    }
+    cluster_close(&c);
+}
+
+static void test_rival_is_left_alone(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, "apiVersion: v1\nkind: Service\nmetadata: {name: s-0, namespace: t}\n"
+                    "spec: {selector: {a: b}}\n");
+    cluster_add(&c, one_clique);
+    cluster_live(&c, 12);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 3);
+    assert_true(cluster_waits(&c, "NameTaken", "s-0", NULL));
+    assert_string_equal(cluster_text(&c, GV_KIND_PODCLIQUESET, "s", "/status/lastErrors/0/code"),
+                        "ERR_SYNC_PODCLIQUESET_SERVICE");
+    cluster_delete(&c, GV_KIND_SERVICE, "s-0");
+    cluster_live(&c, 12);
+    assert_null(cluster_node(&c, GV_KIND_PODCLIQUESET, "s", "/status/lastErrors"));
+    cluster_close(&c);
+}
+
+static void test_refused_pod(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, one_clique);
+    cluster_round(&c);
+    cluster_round(&c);
+    grove_plan *plan = cluster_plan(&c);
+    grove_refusal r = {.size = sizeof r, .verb = GROVE_VERB_CREATE, .kind = GROVE_KIND_POD};
+    char name[128] = "";
+    for (uint32_t i = 0; i < grove_plan_actions(plan) && !name[0]; i++) {
+        const grove_action *a = grove_plan_action(plan, i);
+        if (a->kind == GROVE_KIND_POD && a->verb == GROVE_VERB_CREATE) {
+            strcpy(name, a->name);
+        }
+    }
+    grove_plan_unref(plan);
+    if (!name[0]) {
+        strcpy(name, cluster_pod(&c, "s-0-a", 2)->name);
+        cluster_delete(&c, GV_KIND_POD, name);
+    }
+    r.name = name;
+    r.message = "exceeded quota";
+    r.at_ns = c.now;
+    r.retry_ns = c.now + INT64_C(3600) * 1000000000;
+    c.refusals[0] = &r;
+    c.n_refusals = 1;
+    cluster_settle(&c, 12);
+    int64_t deadline = 0;
+    assert_true(cluster_waits(&c, "CreateRefused", "s-0-a", &deadline));
+    assert_true(deadline == r.retry_ns);
+    assert_string_equal(cluster_text(&c, GV_KIND_PODCLIQUE, "s-0-a", "/status/lastErrors/0/code"),
+                        "ERR_CREATE_POD");
+    assert_string_equal(cluster_condition(&c, GV_KIND_PODGANG, "s-0", "Initialized"), "False");
+    for (uint32_t i = 0; i < c.n; i++) {
+        if (c.objects[i].kind == GV_KIND_POD && !c.objects[i].gone) {
+            assert_true(cluster_gated(&c.objects[i]));
+        }
+    }
+    c.n_refusals = 0;
+    cluster_live(&c, 12);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 3);
+    assert_null(cluster_node(&c, GV_KIND_PODCLIQUE, "s-0-a", "/status/lastErrors"));
+    cluster_close(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_single_clique),
+        cmocka_unit_test(test_scaled_gang_waits_for_base),
+        cmocka_unit_test(test_replacement_keeps_index_and_name),
+        cmocka_unit_test(test_terminating_pod_is_replaced_at_once),
+        cmocka_unit_test(test_finished_pod_is_replaced),
+        cmocka_unit_test(test_scale_clique),
+        cmocka_unit_test(test_scale_group_and_set),
+        cmocka_unit_test(test_delete),
+        cmocka_unit_test(test_rival_is_left_alone),
+        cmocka_unit_test(test_refused_pod),
+    };
+    return cmocka_run_group_tests_name("plan thin path", tests, NULL, NULL);
+}
