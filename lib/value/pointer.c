@@ -64,6 +64,18 @@ grove_status gv_pointer_append(grove_buf *pointer, gv_str key) {
     return st;
 }
 
+grove_status gv_pointer_unescape(gv_str token, grove_buf *key) {
+    grove_status st = grove_buf_reserve(key, token.n); /* an empty key is still a key */
+    for (size_t i = 0; i < token.n && st == GROVE_OK; i++) {
+        char c = token.p[i];
+        if (c == '~' && i + 1 < token.n) {
+            c = token.p[++i] == '1' ? '/' : '~';
+        }
+        st = gv_buf_char(key, c);
+    }
+    return st;
+}
+
 const grove_node *gv_pointer_step(const grove_node *node, gv_str token) {
     if (grove_node_type(node) == GROVE_ARRAY) {
         uint32_t index;

@@ -20,6 +20,9 @@ bool gv_pointer_token_index(gv_str token, uint32_t *out_index);
 /* Appends "/" and the escaped key. */
 grove_status gv_pointer_append(grove_buf *pointer, gv_str key);
 
+/* Appends the key that an escaped token means. */
+grove_status gv_pointer_unescape(gv_str token, grove_buf *key);
+
 const grove_node *gv_pointer_step(const grove_node *node, gv_str token);
 const grove_node *gv_pointer_find(const grove_node *node, gv_str pointer);
 
