@@ -39,6 +39,7 @@ GATES = [
     ('cross-arm64', 4, './dev cross arm64', '64-bit ARM: unit, golden and hash suites, byte-equal'),
     ('cross-s390x', 5, './dev cross s390x', 'a big-endian machine: the same suites'),
     ('cross-i386', 4, './dev cross i386', 'a 32-bit machine: the same suites'),
+    ('control-plane', 3, './dev control-plane smoke --if-built', 'the real control plane comes up; skipped where it was never built'),
 ]
 TEST_MINUTES = 10  # the stage before the gates: `./dev test`
 
@@ -89,7 +90,7 @@ def main():
         return 0
     if '--list' in sys.argv:
         for name, minutes, _, holds in GATES:
-            print(f'{name:12} {minutes:2} min  {holds}')
+            print(f'{name:13} {minutes:2} min  {holds}')
         return 0
     unknown = set(sys.argv[1:]) - {gate[0] for gate in GATES}
     if unknown:
@@ -102,7 +103,7 @@ def main():
         if len(sys.argv) > 1 and name not in sys.argv[1:]:
             continue
         log_path = os.path.join(logs, name + '.log')
-        print(f'gate {name:12} ...', end=' ', flush=True)
+        print(f'gate {name:13} ...', end=' ', flush=True)
         status, seconds = run_gate(name, minutes, command, log_path)
         result = 'passed' if status == 0 else 'skipped' if status == SKIPPED else 'failed'
         count[result] += 1

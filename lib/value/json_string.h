@@ -13,6 +13,6 @@ typedef struct gv_json_string {
 
 /* s: behind the opening quote. The text ends with a NUL that has GV_JSON_PADDING readable bytes after it. */
 #define GV_JSON_PADDING 8
-gv_json_string gv_json_string_scan(char *s);
+gv_json_string gv_json_string_scan(char *begin);
 
 #endif

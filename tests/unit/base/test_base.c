@@ -175,7 +175,8 @@ static void test_fmt(void **state) {
     assert_fmt("18446744073709551615 ffffffffffffffff", "%llu %llx", (unsigned long long)UINT64_MAX,
                (unsigned long long)UINT64_MAX);
     assert_fmt("7 8 9 10", "%ld %zu %td %jd", 7L, (size_t)8, (ptrdiff_t)9, (intmax_t)10);
-    assert_fmt("-1 255 -3 65533", "%hhd %hhu %hd %hu", -1, 255, -3, 65533);
+    assert_fmt("-1 255 -3 65533", "%hhd %hhu %hd %hu", (signed char)-1, (unsigned char)255,
+               (short)-3, (unsigned short)65533);
     assert_fmt("[   ab] [ab   ] [00042] [-0042] [   42] [42   ]",
                "[%5s] [%-5s] [%05d] [%05d] [%5d] [%-5d]", "ab", "ab", 42, -42, 42, 42);
     assert_fmt("abc abc [  ab]", "%.3s %.*s [%*.2s]", "abcdef", 3, "abcdef", 4, "abcdef");
