@@ -8,7 +8,11 @@
 import pathlib
 import sys
 
-import yaml
+try:
+    import yaml
+except ImportError:
+    print("gen-messages: skipped: PyYAML is not there", file=sys.stderr)
+    sys.exit(77)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "lib" / "base" / "messages.yaml"

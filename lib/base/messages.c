@@ -60,7 +60,7 @@ static const grove_code_info entries[] = {
      "Rename or remove one of the entries."},
     {(uint32_t)sizeof(grove_code_info), 1111, "GRV1111", "replicas not a whole number of at least 0",
      "The API server itself checks the number of replicas of everything that can be scaled.",
-     "Use 0 or more, without a decimal point."},
+     "Use 0 to 2147483647, without a decimal point."},
     {(uint32_t)sizeof(grove_code_info), 1112, "GRV1112", "value that the operator refuses",
      "The operator checks its configuration before it starts, and this value breaks one of its rules.",
      "Correct the value as the message says."},

@@ -14,9 +14,23 @@ static gv_str node_text(const grove_node *node) {
     return s;
 }
 
+/* Written with a point or an exponent the server holds a number as a float64. */
+static bool is_float(gv_str text) {
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '.' || text.p[i] == 'e' || text.p[i] == 'E') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A whole number as the server's validator takes it: floats only where they are exact. The width of 32
+ * bits is for typed clients; the API server does not enforce it. */
 static bool is_whole(const grove_node *node) {
+    const int64_t exact = INT64_C(1) << 53;
     int64_t value = 0;
-    return grove_node_int64(node, &value) == GROVE_OK;
+    return grove_node_int64(node, &value) == GROVE_OK &&
+           (!is_float(node_text(node)) || (value >= -exact && value < exact));
 }
 
 /* ---- scalars ---- */
@@ -31,8 +45,6 @@ static bool has_type(gv_shape shape, const grove_node *node) {
     case GV_SHAPE_TIME:
         return found == GROVE_STRING && gv_time_parse(node_text(node), &value, NULL) == GROVE_OK;
     case GV_SHAPE_INT32:
-        return found == GROVE_NUMBER && grove_node_int64(node, &value) == GROVE_OK &&
-               value >= INT32_MIN && value <= INT32_MAX;
     case GV_SHAPE_INT64:
         return found == GROVE_NUMBER && is_whole(node);
     case GV_SHAPE_NUMBER:
@@ -85,7 +97,7 @@ static void check_enum(gv_check *c, const gv_schema_limit *limit, const grove_no
     size_t at = 0;
     for (uint16_t i = 0; i < limit->n_enum; i++) {
         const char *value = gv_type_text(gv_schema_enums[limit->first_enum + i]);
-        if (gv_str_is(node_text(node), value)) {
+        if (grove_node_type(node) == GROVE_STRING && gv_str_is(node_text(node), value)) {
             return;
         }
         at += gv_fmt(list + at, sizeof list - at, "%s%s", i ? ", " : "", value);
@@ -94,24 +106,20 @@ static void check_enum(gv_check *c, const gv_schema_limit *limit, const grove_no
                    gv_show(node).text, list);
 }
 
+/* The server reports the first of these only. */
 static void check_text(gv_check *c, const gv_schema_limit *limit, const grove_node *node,
                        const gv_path *path) {
     gv_str text = node_text(node);
     int64_t n = characters(text);
-    if (limit->min_length != GV_NO_LIMIT && n < limit->min_length) {
-        gv_check_error(c, GV_CODE_TOO_SHORT, "Invalid", path, node,
-                       "must have at least %d characters", (int)limit->min_length);
-    }
     if (limit->max_length != GV_NO_LIMIT && n > limit->max_length) {
         gv_check_error(c, GV_CODE_TOO_LONG, "TooLong", path, node,
                        "has %lld characters, at most %d", (long long)n, (int)limit->max_length);
-    }
-    if (!matches(limit->pattern, text)) {
+    } else if (limit->min_length != GV_NO_LIMIT && n < limit->min_length) {
+        gv_check_error(c, GV_CODE_TOO_SHORT, "Invalid", path, node,
+                       "must have at least %d characters", (int)limit->min_length);
+    } else if (!matches(limit->pattern, text)) {
         gv_check_error(c, GV_CODE_PATTERN, "Invalid", path, node, "%s must match %s",
                        gv_show(node).text, gv_type_text(gv_schema_patterns[limit->pattern]));
-    }
-    if (limit->n_enum > 0) {
-        check_enum(c, limit, node, path);
     }
 }
 
@@ -127,6 +135,9 @@ static void check_scalar(gv_check *c, const gv_schema_type *type, const grove_no
     }
     const gv_schema_limit *limit = &gv_schema_limits[type->limits];
     int64_t value = 0;
+    if (limit->n_enum > 0) {
+        check_enum(c, limit, node, path);
+    }
     if (grove_node_type(node) == GROVE_STRING) {
         check_text(c, limit, node, path);
     } else if (limit->minimum != GV_NO_LIMIT && grove_node_int64(node, &value) == GROVE_OK &&
@@ -219,9 +230,27 @@ static void unique_long(gv_check *c, const gv_schema_type *type, const grove_nod
     gv_map_fini(&seen);
 }
 
+/* A list map holds objects (and nulls); something else ends the search for duplicates. */
+static bool only_objects(gv_check *c, const grove_node *list, const gv_path *path) {
+    uint32_t i = 0;
+    for (const grove_node *m = grove_node_first(list); m; m = grove_node_next(list, m), i++) {
+        grove_type found = grove_node_type(m);
+        if (found != GROVE_OBJECT && found != GROVE_NULL_NODE) {
+            gv_path here = gv_path_index(path, i);
+            gv_check_error(c, GV_CODE_TYPE_INVALID, "Invalid", &here, m,
+                           "must be an object in a list that has keys");
+            return false;
+        }
+    }
+    return true;
+}
+
 /* One error for each key that occurs again, at its second place. */
 static void check_unique(gv_check *c, const gv_schema_type *type, const grove_node *list,
                          const gv_path *path) {
+    if (type->list_kind == GV_LIST_MAP && !only_objects(c, list, path)) {
+        return;
+    }
     if (grove_node_size(list) > 32) {
         unique_long(c, type, list, path);
         return;
@@ -294,8 +323,10 @@ static void check(gv_check *c, uint16_t row, const grove_node *node, const gv_pa
     gv_shape shape = (gv_shape)type->shape;
     if (!has_type(shape, node)) {
         gv_check_error(c, GV_CODE_TYPE_INVALID, "TypeInvalid", path, node, "must be %s, not %s",
-                       gv_shape_noun(shape),
-                       grove_node_type(node) == GROVE_NULL_NODE ? "null" : gv_show(node).text);
+                       gv_shape_noun(shape), gv_show(node).text);
+        if (gv_schema_limits[type->limits].n_enum > 0) { /* checked whatever the type */
+            check_enum(c, &gv_schema_limits[type->limits], node, path);
+        }
     } else if (shape == GV_SHAPE_STRUCT) {
         check_struct(c, type, node, path);
     } else if (shape == GV_SHAPE_LIST) {
@@ -310,18 +341,35 @@ static void check(gv_check *c, uint16_t row, const grove_node *node, const gv_pa
     }
 }
 
-/* The server looks at spec.replicas of everything that scales: 1.0 suits the schema, not this check. */
-static void check_scale(gv_check *c, const grove_node *object) {
-    const grove_node *spec = grove_node_get(object, "spec");
-    const grove_node *replicas = grove_node_get(spec, "replicas");
-    if (grove_node_type(replicas) != GROVE_NUMBER) {
+/* A count of the scale subresource: an int64 of its own, since 1.0 suits the schema and not this. */
+static void check_count(gv_check *c, const grove_node *object, const char *section) {
+    const grove_node *holder = grove_node_get(object, section);
+    const grove_node *replicas = grove_node_get(holder, "replicas");
+    const grove_node *at = replicas ? replicas : holder;
+    int64_t value = 0;
+    if (!holder || (!replicas && grove_node_type(holder) == GROVE_OBJECT)) {
         return;
     }
-    int64_t value = 0;
-    if (!gv_str_int64(node_text(replicas), &value) || value < 0) {
-        gv_path root = gv_path_key(NULL, "spec", 4), here = gv_path_key(&root, "replicas", 8);
-        gv_check_error(c, GV_CODE_NEGATIVE_REPLICAS, "Invalid", &here, replicas,
-                       "must be a whole number of at least 0, not %s", gv_show(replicas).text);
+    if (grove_node_type(replicas) != GROVE_NUMBER || !gv_str_int64(node_text(replicas), &value) ||
+        value < 0 || value > INT32_MAX) {
+        gv_path root = gv_path_key(NULL, section, strlen(section));
+        gv_path here = gv_path_key(&root, "replicas", 8);
+        gv_check_error(c, GV_CODE_NEGATIVE_REPLICAS, "Invalid", &here, at,
+                       "must be a whole number of at least 0, not %s", gv_show(at).text);
+    }
+}
+
+/* What the server checks of everything that can be scaled. */
+static void check_scale(gv_check *c, const gv_schema_root *root, const grove_node *object) {
+    const char *selector = gv_type_text(root->scale_selector) + strlen(".status.");
+    const grove_node *status = grove_node_get(object, "status");
+    const grove_node *node = grove_node_get(status, selector);
+    check_count(c, object, "spec");
+    check_count(c, object, "status");
+    if (node && grove_node_type(node) != GROVE_STRING) {
+        gv_path up = gv_path_key(NULL, "status", 6);
+        gv_path here = gv_path_key(&up, selector, strlen(selector));
+        gv_check_error(c, GV_CODE_TYPE_INVALID, "Invalid", &here, node, "must be a string");
     }
 }
 
@@ -405,7 +453,7 @@ grove_status gv_schema_validate(gv_kind kind, const grove_doc *doc, const grove_
     gv_metadata_check(&c, grove_node_get(object, "metadata"), gv_kind_get(kind)->namespaced);
     check(&c, root->type, object, NULL);
     if (root->scale_spec) {
-        check_scale(&c, object);
+        check_scale(&c, root, object);
     }
     if (!c.blocked) {
         check_rules(&c, root->type, object, create, NULL);
