@@ -71,17 +71,14 @@ static void emit_members(gv_emitter *e, const grove_node *node) {
     }
 }
 
-/* The object's namespace, or the request's where it has none; nothing for cluster-scoped kinds. */
+/* The object's namespace, or the request's where it has none and its kind has one. */
 static void emit_namespace(gv_emitter *e, const grove_node *node, const grove_node *at) {
     const grove_node *given = grove_node_get(node, "namespace");
     gv_str text = text_of(given);
-    if (!e->namespaced) {
-        return;
-    }
     if (!gv_syntax_blank(text)) {
         grove_builder_position(e->out, given, 0);
         grove_builder_stringn(e->out, "namespace", text.p, text.n);
-    } else if (e->ns.n > 0) {
+    } else if (e->namespaced && e->ns.n > 0) {
         grove_builder_position(e->out, at, 1);
         grove_builder_stringn(e->out, "namespace", e->ns.p, e->ns.n);
     }
