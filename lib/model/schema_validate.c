@@ -83,6 +83,26 @@ static bool matches(uint16_t pattern, gv_str text) {
     return true;
 }
 
+/* The pattern in words. */
+static const char *form_of(uint16_t pattern) {
+    switch ((gv_schema_pattern)pattern) {
+    case GV_PATTERN_DOMAIN:
+        return "a lower-case letter, then lower-case letters, digits and '-'";
+    case GV_PATTERN_LEVEL_KEY:
+        return "a label key: letters, digits, '-', '_' and '.', one '/' at most";
+    case GV_PATTERN_CONDITION_TYPE:
+        return "a condition type: an optional DNS prefix with '/', then letters, digits, '-', '_', "
+               "'.'";
+    case GV_PATTERN_CONDITION_REASON:
+        return "a letter, then letters, digits, '_', ',' and ':'";
+    case GV_PATTERN_QUANTITY:
+    case GV_PATTERN_NONE:
+    case GV_PATTERN_COUNT:
+        break;
+    }
+    return "a quantity such as \"500m\" or \"16Gi\"";
+}
+
 static int64_t characters(gv_str s) {
     int64_t n = 0;
     for (size_t i = 0; i < s.n; i++) {
@@ -116,10 +136,11 @@ static void check_text(gv_check *c, const gv_schema_limit *limit, const grove_no
                        "has %lld characters, at most %d", (long long)n, (int)limit->max_length);
     } else if (limit->min_length != GV_NO_LIMIT && n < limit->min_length) {
         gv_check_error(c, GV_CODE_TOO_SHORT, "Invalid", path, node,
-                       "must have at least %d characters", (int)limit->min_length);
+                       n == 0 ? "must not be empty" : "must have at least %d characters",
+                       (int)limit->min_length);
     } else if (!matches(limit->pattern, text)) {
-        gv_check_error(c, GV_CODE_PATTERN, "Invalid", path, node, "%s must match %s",
-                       gv_show(node).text, gv_type_text(gv_schema_patterns[limit->pattern]));
+        gv_check_error(c, GV_CODE_PATTERN, "Invalid", path, node, "%s is not %s",
+                       gv_show(node).text, form_of(limit->pattern));
     }
 }
 
@@ -176,9 +197,14 @@ static void duplicate(gv_check *c, const gv_schema_type *type, const grove_node 
                        gv_show(entry).text);
         return;
     }
-    const gv_schema_field *field = &gv_schema_fields[gv_schema_keys[type->first_key]];
-    gv_check_error(c, GV_CODE_DUPLICATE, "Duplicate", &here, entry, "%s %s is given twice",
-                   gv_type_text(field->name), gv_show(key_of(entry, type, 0)).text);
+    char keys[256];
+    size_t at = 0;
+    for (uint8_t k = 0; k < type->n_keys; k++) {
+        const gv_schema_field *field = &gv_schema_fields[gv_schema_keys[type->first_key + k]];
+        at += gv_fmt(keys + at, sizeof keys - at, "%s%s %s", k ? ", " : "",
+                     gv_type_text(field->name), gv_show(key_of(entry, type, k)).text);
+    }
+    gv_check_error(c, GV_CODE_DUPLICATE, "Duplicate", &here, entry, "%s is given twice", keys);
 }
 
 /* The identity of an entry as text, for lists too long to compare each with each. */

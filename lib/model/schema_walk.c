@@ -93,9 +93,29 @@ static uint32_t distance(gv_str a, gv_str b) {
     return last[b.n];
 }
 
+static size_t common_prefix(gv_str a, gv_str b) {
+    size_t n = 0;
+    while (n < a.n && n < b.n && lower(a.p[n]) == lower(b.p[n])) {
+        n++;
+    }
+    return n;
+}
+
+/* How far off a name is, UINT32_MAX for too far. Names that begin
+ * alike ("cliques" for cliqueNames) count as near, though less so than a slip of the finger. */
+static uint32_t strangeness(gv_str wrong, gv_str name) {
+    uint32_t edits = distance(wrong, name);
+    size_t longer = name.n > wrong.n ? name.n : wrong.n;
+    if (edits * 3 <= longer) {
+        return edits;
+    }
+    size_t shared = common_prefix(wrong, name);
+    return shared >= 4 && shared * 3 >= wrong.n * 2 ? NAME_MAX_LEN + edits : UINT32_MAX;
+}
+
 const char *gv_type_nearest(const gv_schema_type *type, gv_str wrong) {
     const char *best = NULL;
-    uint32_t least = 0;
+    uint32_t least = UINT32_MAX;
     if (wrong.n == 0 || wrong.n > NAME_MAX_LEN) {
         return NULL;
     }
@@ -105,11 +125,10 @@ const char *gv_type_nearest(const gv_schema_type *type, gv_str wrong) {
         if (name.n > NAME_MAX_LEN) {
             continue;
         }
-        uint32_t edits = distance(wrong, name);
-        size_t longer = name.n > wrong.n ? name.n : wrong.n;
-        if (edits * 3 <= longer && (!best || edits < least)) {
+        uint32_t off = strangeness(wrong, name);
+        if (off < least) {
             best = name.p;
-            least = edits;
+            least = off;
         }
     }
     return best;
