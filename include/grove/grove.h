@@ -15,6 +15,7 @@
 #include <grove/doc.h>
 #include <grove/env.h>
 #include <grove/export.h>
+#include <grove/kinds.h>
 #include <grove/plan.h>
 #include <grove/quantity.h>
 #include <grove/render.h>
