@@ -7,6 +7,7 @@
 
 const verb grovectl_verbs[] = {
     {"crd", "print the resource definitions", cmd_crd},
+    {"place", "decide where gangs go", cmd_place},
     {NULL, NULL, NULL},
 };
 

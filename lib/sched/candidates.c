@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the whole gang may go: domains of the root's level that pass the bounds, best first. */
+#include "sched/decision.h"
+
+#include <string.h>
+
+#define ELSEWHERE (UINT64_C(1) << 63) /* not the preferred anchor, or not the least used */
+#define UNWISHED (UINT64_C(1) << 62)  /* no sticky node inside */
+
+typedef struct gather_ctx {
+    const gv_problem *p;
+    uint32_t root;      /* level */
+    uint32_t *siblings; /* by domain of the spread level; NULL: no spread asked for */
+    uint32_t fewest;
+    uint8_t *wished; /* by candidate domain or node; NULL: no wishes */
+} gather_ctx;
+
+/* The domain on a broader level that a candidate lies in. */
+static uint32_t ancestor(const gather_ctx *c, uint32_t d, uint32_t level) {
+    const gv_topology *t = c->p->t;
+    uint32_t l = c->root;
+    if (l == c->p->host) {
+        return gv_topology_dom(t, d, level);
+    }
+    for (; l > level; l--) {
+        d = t->levels[l].parent[d];
+    }
+    return d;
+}
+
+static bool takes_a_pod(const gv_problem *p, uint32_t level, uint32_t d) {
+    for (uint32_t k = 0; k < p->n_classes; k++) {
+        const gv_column *col = p->classes[k].column;
+        if (level == p->host ? col->count[d] > 0 : col->sum[level][d] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static grove_status count_siblings(gather_ctx *c, gv_arena *mem) {
+    const gv_problem *p = c->p;
+    const grove_gang *g = p->gang;
+    if (g->spread == GROVE_STRENGTH_NONE || g->spread_level > c->root) {
+        return GROVE_OK;
+    }
+    uint32_t level = g->spread_level;
+    uint32_t n = level == p->host ? (uint32_t)p->s->nodes.n : p->t->levels[level].n;
+    c->siblings = gv_arena_array(mem, uint32_t, n + 1);
+    if (!c->siblings) {
+        return GROVE_E_NOMEM;
+    }
+    for (size_t i = 0; i < g->spread_nodes.n; i++) {
+        if (gv_node_live(p->s, g->spread_nodes.v[i])) {
+            c->siblings[gv_topology_dom(p->t, g->spread_nodes.v[i], level)]++;
+        }
+    }
+    c->fewest = UINT32_MAX;
+    for (uint32_t d = 0; d < n; d++) {
+        bool counts = level == p->host ? gv_node_live(p->s, d) : p->t->levels[level].labelled[d];
+        if (counts && c->siblings[d] < c->fewest && takes_a_pod(p, level, d)) {
+            c->fewest = c->siblings[d];
+        }
+    }
+    return GROVE_OK;
+}
+
+static grove_status mark_wishes(gather_ctx *c, gv_arena *mem) {
+    const gv_problem *p = c->p;
+    const grove_gang *g = p->gang;
+    if (g->sticky.n == 0) {
+        return GROVE_OK;
+    }
+    size_t n = c->root == p->host ? p->s->nodes.n : p->t->levels[c->root].n;
+    c->wished = gv_arena_array(mem, uint8_t, n + 1);
+    if (!c->wished) {
+        return GROVE_E_NOMEM;
+    }
+    for (size_t i = 0; i < g->sticky.n; i++) {
+        if (gv_node_live(p->s, g->sticky.v[i].node)) {
+            c->wished[gv_topology_dom(p->t, g->sticky.v[i].node, c->root)] = 1;
+        }
+    }
+    return GROVE_OK;
+}
+
+static uint64_t rank(const gather_ctx *c, uint32_t d) {
+    const gv_problem *p = c->p;
+    const grove_gang *g = p->gang;
+    int64_t room = c->root == p->host
+                       ? gv_node_free(p->s, d)[p->rank_res]
+                       : p->t->levels[c->root].free[(size_t)d * p->s->stride + p->rank_res];
+    uint64_t key = room > 0 ? (uint64_t)room : 0;
+    key = key < UNWISHED ? key : UNWISHED - 1;
+    if (c->wished && !c->wished[d]) {
+        key += UNWISHED;
+    }
+    bool away = false;
+    if (g->anchor == GROVE_STRENGTH_PREFERRED && g->anchor_level <= c->root) {
+        away = ancestor(c, d, g->anchor_level) !=
+               gv_topology_dom(p->t, g->anchor_node, g->anchor_level);
+    }
+    if (c->siblings && c->siblings[ancestor(c, d, g->spread_level)] > c->fewest) {
+        away = true;
+    }
+    return away ? key | ELSEWHERE : key;
+}
+
+static bool spread_forbids(const gather_ctx *c, uint32_t d) {
+    const grove_gang *g = c->p->gang;
+    if (!c->siblings || g->spread != GROVE_STRENGTH_REQUIRED) {
+        return false;
+    }
+    uint64_t here = c->siblings[ancestor(c, d, g->spread_level)];
+    return here + 1 > (uint64_t)c->fewest + g->spread_skew;
+}
+
+/* The nearest miss is the one with the smallest shortage in parts of the need. */
+static bool nearer(const gv_bound *a, const gv_bound *b) {
+    if (b->reason == GROVE_REASON_NONE) {
+        return true;
+    }
+    if (a->reason == GROVE_REASON_CAPABILITY || b->reason == GROVE_REASON_CAPABILITY) {
+        /* every sum held there: nearer than any short sum */
+        return b->reason != GROVE_REASON_CAPABILITY;
+    }
+    int64_t part_a = a->have / (a->need / 4096 + 1) * 4096 / (a->need / (a->need / 4096 + 1) + 1);
+    int64_t part_b = b->have / (b->need / 4096 + 1) * 4096 / (b->need / (b->need / 4096 + 1) + 1);
+    return part_a > part_b;
+}
+
+static uint64_t ask_caller(const gather_ctx *c, uint32_t d, uint64_t key) {
+    grove_sched *s = c->p->s;
+    if (!s->order) {
+        return key;
+    }
+    grove_sched_candidate ask = {.size = (uint32_t)sizeof ask, .topology = c->p->gang->topology};
+    ask.level = (grove_level)c->root - 1;
+    ask.domain = d;
+    ask.rank = (int64_t)(key >> 1);
+    int64_t answer = s->order(s->order_ctx, &ask);
+    return (uint64_t)answer ^ (UINT64_C(1) << 63); /* signed order kept */
+}
+
+static void consider(const gather_ctx *c, uint32_t d, gv_candidates *out) {
+    const gv_problem *p = c->p;
+    if (c->root <= p->t->n_levels && !p->t->levels[c->root].labelled[d]) {
+        return;
+    }
+    out->considered++;
+    if (spread_forbids(c, d)) {
+        out->banned++;
+        return;
+    }
+    gv_bound b;
+    gv_bounds_check(p, 0, d, &b);
+    if (b.reason != GROVE_REASON_NONE) {
+        if (nearer(&b, &out->nearest)) {
+            out->nearest = b;
+            out->nearest_domain = d;
+        }
+        return;
+    }
+    out->v[out->n++] = (gv_candidate){ask_caller(c, d, rank(c, d)), d};
+}
+
+grove_status gv_candidates_gather(const gv_problem *p, gv_arena *mem, gv_candidates *out) {
+    const grove_gang *g = p->gang;
+    gather_ctx c = {.p = p, .root = p->units[0].level};
+    *out = (gv_candidates){.nearest_domain = GV_NONE};
+    uint32_t lo = 0, hi = 1;
+    if (p->units[0].pin != GV_NONE) {
+        lo = c.root == p->host ? p->t->pos[p->units[0].pin] : p->units[0].pin;
+        hi = lo + 1;
+    } else if (g->anchor == GROVE_STRENGTH_REQUIRED) {
+        gv_problem_range(p->t, g->anchor_level,
+                         gv_topology_dom(p->t, g->anchor_node, g->anchor_level), c.root, &lo, &hi);
+    } else {
+        gv_problem_range(p->t, 0, 0, c.root, &lo, &hi);
+    }
+    out->v = gv_arena_alloc(mem, ((size_t)hi - lo + 1) * sizeof *out->v);
+    if (!out->v || count_siblings(&c, mem) < 0 || mark_wishes(&c, mem) < 0) {
+        return GROVE_E_NOMEM;
+    }
+    for (uint32_t i = lo; i < hi; i++) {
+        consider(&c, c.root == p->host ? p->t->order[i] : i, out);
+    }
+    return GROVE_OK;
+}
+
+void gv_candidates_next(gv_candidates *c, uint32_t from) {
+    uint32_t best = from;
+    for (uint32_t i = from + 1; i < c->n; i++) {
+        if (c->v[i].key < c->v[best].key ||
+            (c->v[i].key == c->v[best].key && c->v[i].domain < c->v[best].domain)) {
+            best = i;
+        }
+    }
+    gv_candidate t = c->v[from];
+    c->v[from] = c->v[best];
+    c->v[best] = t;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One answer, kept until the next. */
+#ifndef GV_SCHED_DECISION_H
+#define GV_SCHED_DECISION_H
+
+#include "sched/work.h"
+
+struct grove_decision {
+    grove_sched *sched;
+    grove_verdict verdict;
+    uint64_t steps;
+    GV_VEC(uint32_t) nodes;  /* of all podgroups, one after the other */
+    GV_VEC(uint32_t) first;  /* podgroup -> offset into nodes; one more entry at the end */
+    GV_VEC(uint32_t) needed; /* podgroup -> how many of its nodes belong to the minimum */
+    GV_VEC(uint32_t) level;  /* entity -> narrowest level shared, internal; 0: none */
+    uint32_t n_groups;
+    grove_cost cost;
+    int32_t score;
+    grove_certificate certificate;
+    GV_VEC(grove_victim) victims;
+};
+
+/* candidates.c: domains of the root's level in the order in which they are tried. */
+typedef struct gv_candidate {
+    uint64_t key;
+    uint32_t domain;
+} gv_candidate;
+typedef struct gv_candidates {
+    gv_candidate *v;
+    uint32_t n;
+    uint32_t considered; /* domains looked at, those that a bound rules out included */
+    uint32_t banned;     /* by spread alone */
+    gv_bound nearest;    /* the bound that the nearest miss fails */
+    uint32_t nearest_domain;
+} gv_candidates;
+grove_status gv_candidates_gather(const gv_problem *p, gv_arena *mem, gv_candidates *out);
+/* Moves the next best of v[from..n) to v[from]. */
+void gv_candidates_next(gv_candidates *c, uint32_t from);
+
+/* surplus.c: after the minimum, as many further pods as fit, each inside its constraints. */
+void gv_surplus_fill(const gv_problem *p);
+
+/* score.c: nodes by index, levels reached, cost and score from the finished puts. */
+grove_status gv_decision_fill(const gv_problem *p, grove_decision *d);
+
+/* certificate.c */
+void gv_certificate_refusal(grove_decision *d, const gv_refusal *r);
+void gv_certificate_bounds(const gv_problem *p, grove_decision *d, const gv_candidates *c);
+
+/* place.c */
+grove_status gv_place(grove_sched *s, const grove_gang *gang, const grove_place_options *o,
+                      grove_decision *d);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The exact search. Pods of one class, and units of equal shape, are interchangeable: they are types, and
+ * what a domain can take is a set of count vectors over the types that may still be split at its level.
+ *
+ *   frontier(host)   = maximal pod counts that fit, host units closed
+ *   frontier(domain) = sum of the children's frontiers, capped at the demand, units of its level closed
+ *
+ * "Closing" a unit turns its contents into one count of its type. The root's demand is then distributed
+ * over the domains below the candidate: by sums with the way back, or domain by domain.
+ */
+#ifndef GV_SCHED_EXACT_H
+#define GV_SCHED_EXACT_H
+
+#include "sched/memo.h"
+#include "sched/vset.h"
+#include "sched/work.h"
+
+/* Types 0..n_classes-1 are pods of that class; the others are units. */
+typedef struct gv_type {
+    uint32_t level; /* 0: pods */
+    uint32_t pin;   /* the only domain that may hold it, or GV_NONE */
+    uint32_t n_items;
+    uint32_t *item_type, *item_count; /* contents of a unit */
+    int64_t *amounts;                 /* n_res: what one of it asks for */
+    uint32_t total;                   /* of this type in the gang */
+} gv_type;
+
+/* Types that are open at a level: contents of units broader than it, not broader than it themselves. */
+typedef struct gv_dims {
+    uint32_t n, words;
+    uint32_t *type;
+    uint32_t *cap;               /* demand of the whole gang */
+    uint32_t *index_of;          /* type -> dimension or GV_NONE */
+    uint64_t row[GV_VSET_WORDS]; /* the caps as a vector */
+} gv_dims;
+
+struct gv_exact;
+typedef struct gv_exact {
+    const gv_problem *p;
+    gv_work *w;
+    gv_arena *mem;
+    bool usable; /* false: too many types or pods for vectors */
+    gv_type *types;
+    uint32_t n_types;
+    gv_lanes lanes;
+    gv_dims *dims; /* by level, up to host + 1 */
+    uint32_t limit;
+    gv_vset *sets; /* set 0: nothing fits */
+    uint32_t n_sets, cap_sets;
+    gv_memo memo;
+    gv_vheap heap;
+    bool stopped; /* budget or memory: answers may be incomplete */
+} gv_exact;
+
+/* types.c */
+bool gv_types_build(gv_exact *x);
+
+/* frontier.c: number of the set of what domain d of `level` can take, over dims[level]. */
+uint32_t gv_frontier(gv_exact *x, uint32_t level, uint32_t d);
+/* Charges the heap's work to the budget; false when it is spent. */
+bool gv_exact_charge(gv_exact *x);
+uint32_t gv_exact_keep(gv_exact *x, gv_vset set);
+
+/* search.c */
+typedef struct gv_slice {
+    uint32_t domain; /* child */
+    uint32_t set;
+    const uint64_t *take; /* vector over dims[child level] */
+} gv_slice;
+/*
+ * Distributes `demand` (over dims[level + 1]) to the children of domain d of `level`. On GV_YES the
+ * slices (in x->mem) say what each child takes.
+ */
+gv_answer gv_search(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
+                    gv_slice **out_slices, uint32_t *out_n);
+
+#endif

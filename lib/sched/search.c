@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Distributing a demand over the domains below one domain. Two exact ways, both on the children's
+ * frontiers: domain by domain with bounds and a memo of dead ends, which finds answers in few steps when
+ * they exist; and running sums of frontiers with the way back, which decides when sets stay small.
+ */
+#include "sched/exact.h"
+
+#include <string.h>
+
+#include "sched/keys.h"
+
+#define FUNCTIONALS 48                /* linear bounds kept */
+#define FIRST_SLICE 4000              /* steps of the first walk */
+#define DEAD_ENDS (1u << 18)          /* remembered at most */
+#define LEFT_SCALE (INT64_C(1) << 24) /* whole demands stay below 2^40 */
+
+/* A weight per dimension: no distribution reaches more of it than the children's maxima together. */
+typedef struct functional {
+    int64_t *weight; /* by dimension */
+    int64_t *rest;   /* by child: reachable from this child on; n_children + 1 entries */
+} functional;
+
+typedef struct walk {
+    gv_exact *x;
+    const gv_dims *dims;
+    uint32_t level; /* of the children */
+    uint32_t n;     /* children that can take anything */
+    gv_slice *children;
+    uint32_t words;
+    uint64_t *demand;
+    functional f[FUNCTIONALS];
+    uint32_t n_f;
+    int64_t *size; /* by dimension: how much of the scarce resource one takes */
+    bool exact;    /* every child's set is */
+    gv_memo dead;
+} walk;
+
+static int64_t weigh(const walk *w, const int64_t *weight, const uint64_t *v) {
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < w->dims->n; i++) {
+        sum += weight[i] * (int64_t)gv_lane_get(w->x->lanes, v, i);
+    }
+    return sum;
+}
+
+static int64_t scaled_amount(const gv_exact *x, uint32_t type, uint32_t r) {
+    int64_t a = x->types[type].amounts[r], all = x->p->amounts[r];
+    /* Parts of the gang's whole demand, so that sums of many cannot overflow. */
+    return all <= INT64_MAX / LEFT_SCALE ? a : a / (all / (INT64_MAX / LEFT_SCALE) + 1);
+}
+
+static void add_functional(walk *w, const int64_t *weight) {
+    uint32_t n = w->dims->n;
+    for (uint32_t i = 0; i < w->n_f; i++) {
+        if (memcmp(w->f[i].weight, weight, n * sizeof *weight) == 0) {
+            return;
+        }
+    }
+    if (w->n_f == FUNCTIONALS) {
+        return;
+    }
+    functional *f = &w->f[w->n_f];
+    f->weight = gv_arena_array(w->x->mem, int64_t, n);
+    f->rest = gv_arena_array(w->x->mem, int64_t, w->n + 1);
+    if (!f->weight || !f->rest) {
+        w->x->w->status = GROVE_E_NOMEM;
+        w->x->stopped = true;
+        return;
+    }
+    memcpy(f->weight, weight, n * sizeof *weight);
+    w->n_f++;
+}
+
+/*
+ * Amounts of each resource, the count of each type, and the count of all types that take at least as
+ * much of a resource as a given one: the last is what catches odd sizes in even domains.
+ */
+static void make_functionals(walk *w) {
+    const gv_exact *x = w->x;
+    uint32_t n = w->dims->n;
+    int64_t weight[64];
+    for (uint32_t r = 0; r < x->p->n_res; r++) {
+        for (uint32_t i = 0; i < n; i++) {
+            weight[i] = scaled_amount(x, w->dims->type[i], r);
+        }
+        if (x->p->amounts[r] > 0) {
+            add_functional(w, weight);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        memset(weight, 0, sizeof weight);
+        weight[i] = 1;
+        add_functional(w, weight);
+    }
+    for (uint32_t r = 0; r < x->p->n_res; r++) {
+        for (uint32_t i = 0; x->p->amounts[r] > 0 && i < n; i++) {
+            int64_t least = x->types[w->dims->type[i]].amounts[r];
+            for (uint32_t k = 0; k < n; k++) {
+                weight[k] = x->types[w->dims->type[k]].amounts[r] >= least;
+            }
+            add_functional(w, weight);
+        }
+    }
+}
+
+static void fill_functionals(walk *w) {
+    for (uint32_t i = 0; i < w->n_f; i++) {
+        functional *f = &w->f[i];
+        for (uint32_t c = w->n; c-- > 0;) {
+            const gv_vset *set = &w->x->sets[w->children[c].set];
+            int64_t best = 0;
+            if (c + 1 < w->n && w->children[c + 1].set == w->children[c].set) {
+                best = f->rest[c + 1] - f->rest[c + 2];
+            } else {
+                for (uint32_t k = 0; k < set->n; k++) {
+                    int64_t v = weigh(w, f->weight, set->v + (size_t)k * set->words);
+                    best = v > best ? v : best;
+                }
+                w->x->heap.work += set->n;
+            }
+            f->rest[c] = f->rest[c + 1] + best;
+        }
+    }
+}
+
+static bool within_bounds(const walk *w, uint32_t child, const uint64_t *left) {
+    for (uint32_t i = 0; i < w->n_f; i++) {
+        if (weigh(w, w->f[i].weight, left) > w->f[i].rest[child]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Children with room, the tightest first; equal sets side by side. */
+static bool gather(walk *w, uint32_t level, uint32_t d) {
+    gv_exact *x = w->x;
+    const gv_topology *t = x->p->t;
+    uint32_t lo, hi;
+    gv_problem_range(t, level, d, level + 1, &lo, &hi);
+    uint64_t *keys = gv_arena_array(x->mem, uint64_t, 2 * (size_t)(hi - lo) + 1);
+    w->children = gv_arena_array(x->mem, gv_slice, hi - lo + 1);
+    if (!keys || !w->children) {
+        x->w->status = GROVE_E_NOMEM;
+        x->stopped = true;
+        return false;
+    }
+    uint32_t n = 0;
+    gv_slice *found = w->children;
+    for (uint32_t i = lo; i < hi && !x->stopped; i++) {
+        uint32_t child = level + 1 == x->p->host ? t->order[i] : i;
+        uint32_t set = gv_frontier(x, level + 1, child);
+        if (set == 0) {
+            continue;
+        }
+        found[n] = (gv_slice){child, set, NULL};
+        w->exact = w->exact && x->sets[set].exact;
+        n++;
+    }
+    gv_slice *sorted = gv_arena_array(x->mem, gv_slice, n + 1);
+    uint64_t *most = keys + n, largest = 1;
+    if (!sorted || x->stopped) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const gv_vset *set = &x->sets[found[i].set];
+        for (uint32_t k = 0; k < set->n; k++) {
+            uint64_t v = (uint64_t)weigh(w, w->size, set->v + (size_t)k * set->words);
+            most[i] = v > most[i] ? v : most[i];
+        }
+        largest = most[i] > largest ? most[i] : largest;
+    }
+    uint32_t shift = 0;
+    while (largest >> shift > 0xffffff) {
+        shift++;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        keys[i] = (most[i] >> shift) << 40 | (uint64_t)(found[i].set & 0xfffff) << 20 | i;
+    }
+    gv_keys_sort(keys, n);
+    for (uint32_t i = 0; i < n; i++) {
+        sorted[i] = found[keys[i] & 0xfffff];
+    }
+    w->children = sorted;
+    w->n = n;
+    return true;
+}
+
+/* ---- domain by domain ---- */
+
+typedef struct frame {
+    uint64_t *left;  /* demand before this child */
+    size_t patterns; /* what the child may take, best first: offset into the work's stack */
+    uint32_t n, at;
+} frame;
+
+/* left - min(left, v) */
+static void subtract(gv_lanes l, const uint64_t *left, const uint64_t *v, uint64_t *out,
+                     uint32_t words) {
+    for (uint32_t i = 0; i < words; i++) {
+        out[i] = left[i] - gv_word_min(l, left[i], v[i]);
+    }
+}
+
+/* The child's maximal patterns within what is left, the ones that take most first. */
+static bool open_frame(walk *w, frame *f, uint32_t child) {
+    gv_exact *x = w->x;
+    gv_vheap *h = &x->heap;
+    const gv_vset *set = &x->sets[w->children[child].set];
+    uint64_t row[GV_VSET_WORDS];
+    gv_vheap_begin(h, x->lanes, w->words, UINT32_MAX);
+    for (uint32_t k = 0; k < set->n; k++) {
+        const uint64_t *v = set->v + (size_t)k * set->words;
+        for (uint32_t i = 0; i < w->words; i++) {
+            row[i] = gv_word_min(x->lanes, f->left[i], v[i]);
+        }
+        gv_vheap_push(h, row);
+    }
+    gv_vheap_prune(h);
+    size_t n = h->n, base = x->w->stack.n;
+    if (h->failed || !gv_vec_reserve(h->env, &h->keys, n + 1) ||
+        !gv_vec_reserve(h->env, &x->w->stack, base + n * w->words)) {
+        h->failed = true;
+        n = 0;
+    }
+    for (size_t k = 0; k < n; k++) {
+        uint64_t v = (uint64_t)weigh(w, w->size, h->rows.v + k * w->words);
+        h->keys.v[k] = (UINT64_C(0xffffffffff) - v) << 20 | k;
+    }
+    gv_keys_sort(h->keys.v, n);
+    for (size_t k = 0; k < n; k++) {
+        memcpy(x->w->stack.v + base + k * w->words, h->rows.v + (h->keys.v[k] & 0xfffff) * w->words,
+               w->words * sizeof(uint64_t));
+    }
+    x->w->stack.n = base + n * w->words;
+    f->patterns = base;
+    f->n = (uint32_t)n;
+    f->at = 0;
+    return gv_exact_charge(x);
+}
+
+static bool dead_end(walk *w, uint32_t child, const uint64_t *left, bool add) {
+    uint64_t key[1 + GV_VSET_WORDS];
+    key[0] = child;
+    memcpy(key + 1, left, w->words * sizeof *key);
+    if (!add) {
+        return gv_memo_find(&w->dead, key, 1 + w->words) != NULL;
+    }
+    if (w->dead.used < DEAD_ENDS && !gv_memo_find(&w->dead, key, 1 + w->words) &&
+        !gv_memo_add(&w->dead, key, 1 + w->words, 0)) {
+        w->x->w->status = GROVE_E_NOMEM;
+        w->x->stopped = true;
+    }
+    return true;
+}
+
+/* The patterns on the path become what the children take. */
+static bool keep_walk(walk *w, const frame *frames, uint32_t depth) {
+    uint64_t *takes = gv_arena_array(w->x->mem, uint64_t, ((size_t)depth + 1) * w->words);
+    if (!takes) {
+        w->x->w->status = GROVE_E_NOMEM;
+        w->x->stopped = true;
+        return false;
+    }
+    for (uint32_t c = 0; c < w->n; c++) {
+        w->children[c].take = c < depth ? takes + (size_t)c * w->words : NULL;
+        if (c < depth) {
+            const frame *f = &frames[c];
+            memcpy(takes + (size_t)c * w->words,
+                   w->x->w->stack.v + f->patterns + (size_t)(f->at - 1) * w->words,
+                   w->words * sizeof *takes);
+        }
+    }
+    return true;
+}
+
+/* Walks the children in order; `steps` bounds this walk, 0: only the whole budget does. */
+static gv_answer walk_children(walk *w, uint64_t steps) {
+    gv_exact *x = w->x;
+    frame *frames = gv_arena_array(x->mem, frame, w->n + 1);
+    uint64_t *lefts = gv_arena_array(x->mem, uint64_t, ((size_t)w->n + 1) * w->words);
+    uint64_t until = steps ? x->w->steps + steps : UINT64_MAX;
+    if (!frames || !lefts) {
+        x->w->status = GROVE_E_NOMEM;
+        x->stopped = true;
+        return GV_DONT_KNOW;
+    }
+    memcpy(lefts, w->demand, w->words * sizeof *lefts);
+    if (!within_bounds(w, 0, lefts)) {
+        return w->exact ? GV_NO : GV_DONT_KNOW;
+    }
+    frames[0].left = lefts;
+    x->w->stack.n = 0;
+    uint32_t depth = 0;
+    bool fresh = true;
+    for (;;) {
+        frame *f = &frames[depth];
+        if (gv_is_zero(f->left, w->words)) {
+            return keep_walk(w, frames, depth) ? GV_YES : GV_DONT_KNOW;
+        }
+        bool open = !fresh || (depth < w->n && open_frame(w, f, depth));
+        if (x->stopped || x->w->steps > until) {
+            return GV_DONT_KNOW;
+        }
+        if (!open || f->at == f->n) {
+            dead_end(w, depth, f->left, true);
+            if (depth == 0) {
+                return w->exact ? GV_NO : GV_DONT_KNOW;
+            }
+            depth--;
+            x->w->stack.n = frames[depth].patterns + (size_t)frames[depth].n * w->words;
+            fresh = false;
+            continue;
+        }
+        uint64_t *left = lefts + (size_t)(depth + 1) * w->words;
+        subtract(x->lanes, f->left, x->w->stack.v + f->patterns + (size_t)f->at * w->words, left,
+                 w->words);
+        f->at++;
+        fresh = false;
+        if (within_bounds(w, depth + 1, left) && !dead_end(w, depth + 1, left, false)) {
+            frames[++depth].left = left;
+            fresh = true;
+        }
+    }
+}
+
+/* ---- running sums ---- */
+
+/* Some member of the set covers v. */
+static bool reaches(const gv_exact *x, const gv_vset *set, const uint64_t *v) {
+    if (gv_is_zero(v, set->words)) {
+        return true;
+    }
+    for (uint32_t k = 0; k < set->n; k++) {
+        if (gv_covers(x->lanes, set->v + (size_t)k * set->words, v, set->words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* From the last sum back to the first: what each child takes. */
+static void walk_back(walk *w, const gv_vset *sums, uint32_t n) {
+    gv_exact *x = w->x;
+    uint64_t *left = gv_arena_array(x->mem, uint64_t, w->words);
+    uint64_t *takes = gv_arena_array(x->mem, uint64_t, ((size_t)n + 1) * w->words);
+    if (!left || !takes) {
+        x->w->status = GROVE_E_NOMEM;
+        x->stopped = true;
+        return;
+    }
+    memcpy(left, w->demand, w->words * sizeof *left);
+    for (uint32_t c = w->n; c-- > 0;) {
+        w->children[c].take = NULL;
+        if (c >= n || reaches(x, &sums[c], left)) {
+            continue; /* the earlier children can do it without this one */
+        }
+        const gv_vset *set = &x->sets[w->children[c].set];
+        for (uint32_t k = 0; k < set->n; k++) {
+            uint64_t rest[GV_VSET_WORDS];
+            const uint64_t *v = set->v + (size_t)k * set->words;
+            subtract(x->lanes, left, v, rest, w->words);
+            if (reaches(x, &sums[c], rest)) {
+                uint64_t *take = takes + (size_t)c * w->words;
+                for (uint32_t i = 0; i < w->words; i++) {
+                    take[i] = left[i] - rest[i];
+                }
+                w->children[c].take = take;
+                memcpy(left, rest, w->words * sizeof *left);
+                break;
+            }
+        }
+    }
+}
+
+static gv_answer sum_children(walk *w, uint32_t limit) {
+    gv_exact *x = w->x;
+    gv_vset *sums = gv_arena_array(x->mem, gv_vset, w->n + 1);
+    if (!sums) {
+        x->w->status = GROVE_E_NOMEM;
+        x->stopped = true;
+        return GV_DONT_KNOW;
+    }
+    sums[0] = (gv_vset){0, w->words, true, NULL};
+    x->heap.lanes = x->lanes;
+    x->heap.limit = limit;
+    for (uint32_t c = 0; c < w->n; c++) {
+        gv_vset set = x->sets[w->children[c].set];
+        if (sums[c].n == 0) {
+            /* the first child's members are clipped by a sum with nothing but zero */
+            uint64_t *zero = gv_arena_array(x->mem, uint64_t, w->words);
+            if (zero) {
+                gv_vset one = {1, w->words, sums[c].exact, zero};
+                x->heap.failed = !gv_vset_sum(&x->heap, &one, &set, w->demand, x->mem,
+                                              &sums[c + 1]);
+            } else {
+                x->heap.failed = true;
+            }
+        } else if (!gv_vset_sum(&x->heap, &sums[c], &set, w->demand, x->mem, &sums[c + 1])) {
+            x->heap.failed = true;
+        }
+        if (!gv_exact_charge(x)) {
+            return GV_DONT_KNOW;
+        }
+        if (reaches(x, &sums[c + 1], w->demand)) {
+            walk_back(w, sums, c + 1);
+            return x->stopped ? GV_DONT_KNOW : GV_YES;
+        }
+    }
+    return w->exact && sums[w->n].exact ? GV_NO : GV_DONT_KNOW;
+}
+
+gv_answer gv_search(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
+                    gv_slice **out_slices, uint32_t *out_n) {
+    const gv_dims *dims = &x->dims[level + 1];
+    walk w = {.x = x, .dims = dims, .level = level + 1, .words = dims->words, .exact = true};
+    w.size = gv_arena_array(x->mem, int64_t, dims->n);
+    w.demand = gv_arena_array(x->mem, uint64_t, dims->words);
+    if (!w.size || !w.demand) {
+        x->w->status = GROVE_E_NOMEM;
+        x->stopped = true;
+        return GV_DONT_KNOW;
+    }
+    memcpy(w.demand, demand, dims->words * sizeof *demand);
+    for (uint32_t i = 0; i < dims->n; i++) {
+        w.size[i] = scaled_amount(x, dims->type[i], x->p->rank_res);
+    }
+    if (!gather(&w, level, d)) {
+        return GV_DONT_KNOW;
+    }
+    make_functionals(&w);
+    fill_functionals(&w);
+    gv_memo_init(&w.dead, x->mem);
+    gv_answer a = gv_exact_charge(x) ? walk_children(&w, FIRST_SLICE) : GV_DONT_KNOW;
+    if (a == GV_DONT_KNOW && !x->stopped) {
+        a = sum_children(&w, x->limit / 8 + 1);
+    }
+    if (a == GV_DONT_KNOW && !x->stopped) {
+        a = sum_children(&w, x->limit);
+    }
+    if (a == GV_DONT_KNOW && !x->stopped) {
+        a = walk_children(&w, 0);
+    }
+    *out_slices = w.children;
+    *out_n = w.n;
+    return a;
+}
