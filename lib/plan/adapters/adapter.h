@@ -9,6 +9,7 @@
 #include <grove/doc.h>
 
 #include "base/arena.h"
+#include "model/config.h"
 #include "model/kinds.h"
 
 #define GV_ADAPTER_GANG 0x1u     /* binds all of a gang or nothing */
@@ -46,6 +47,9 @@ typedef struct gv_adapter {
     /* Appends apiVersion, kind, metadata and spec of the gang's object to an open object of the builder. */
     grove_status (*build)(const gv_want *want, uint32_t gang, gv_str owner_uid, gv_arena *a,
                           grove_builder *b, grove_error *err);
+    /* Appends the object that a ClusterTopologyBinding becomes, as one value. NULL with topology_kind
+     * NONE. */
+    void (*build_topology)(const gv_topology_binding *binding, gv_str owner_uid, grove_builder *b);
 } gv_adapter;
 
 /* By profile name and, for default-scheduler, whether its config says gangScheduling: true. NULL: unknown. */

@@ -138,6 +138,28 @@ static grove_status build(const gv_want *w, uint32_t gang, gv_str owner_uid, gv_
     return labels.failed || annotations.failed ? gv_error_nomem(err) : GROVE_OK;
 }
 
+/* ---- the Topology ---- */
+
+/* Cluster-wide, named as the binding and controlled by it; its levels can never be changed in place. */
+static void build_topology(const gv_topology_binding *binding, gv_str owner_uid, grove_builder *b) {
+    grove_builder_open_object(b, NULL);
+    gv_write_kind(b, GV_KIND_KAI_TOPOLOGY);
+    grove_builder_open_object(b, "metadata");
+    gv_write_str(b, "name", binding->name);
+    gv_write_owner(b, GV_KIND_CLUSTERTOPOLOGYBINDING, binding->name, owner_uid);
+    grove_builder_close(b);
+    grove_builder_open_object(b, "spec");
+    grove_builder_open_array(b, "levels");
+    for (uint32_t i = 0; i < binding->n_levels; i++) {
+        grove_builder_open_object(b, NULL);
+        gv_write_str(b, "nodeLabel", binding->levels[i].key);
+        grove_builder_close(b);
+    }
+    grove_builder_close(b);
+    grove_builder_close(b);
+    grove_builder_close(b);
+}
+
 const gv_adapter *gv_adapter_kai(void) {
     static const gv_adapter adapter = {
         .profile = GV_SCHEDULER_KAI,
@@ -147,6 +169,7 @@ const gv_adapter *gv_adapter_kai(void) {
         .mark_pod = mark_pod,
         .check = check,
         .build = build,
+        .build_topology = build_topology,
     };
     return &adapter;
 }

@@ -252,6 +252,27 @@ static void kai_podgroup(void **state) {
     expand_free(e);
 }
 
+static void kai_topology(void **state) {
+    (void)state;
+    expanded *e = expand_new(ENCODER("kai-scheduler"), BINDING);
+    grove_builder *b = NULL;
+    grove_doc *doc = NULL;
+    const gv_adapter *kai = gv_adapter_find(GV_STR("kai-scheduler"), false);
+    assert_int_equal(grove_builder_new(e->env, &b), 0);
+    kai->build_topology(gv_config_binding(e->config, GV_STR("t")), GV_STR("u"), b);
+    assert_int_equal(grove_builder_finish(b, &doc, NULL), 0);
+    assert_at(doc, "",
+              "{\"apiVersion\":\"kai.scheduler/v1alpha1\",\"kind\":\"Topology\",\"metadata\":{"
+              "\"name\":\"t\",\"ownerReferences\":[{\"apiVersion\":\"grove.io/v1alpha1\","
+              "\"blockOwnerDeletion\":true,\"controller\":true,\"kind\":"
+              "\"ClusterTopologyBinding\",\"name\":\"t\",\"uid\":\"u\"}]},\"spec\":{"
+              "\"levels\":[{\"nodeLabel\":\"k/zone\"},{\"nodeLabel\":\"k/rack\"},{"
+              "\"nodeLabel\":\"k/host\"}]}}");
+    grove_builder_free(b);
+    grove_doc_unref(doc);
+    expand_free(e);
+}
+
 static void kai_without_one_queue(void **state) {
     static const char *const queues[] = {"", "labels: {kai.scheduler/queue: a}, ",
                                          "labels: {kai.scheduler/queue: b}, "};
@@ -369,17 +390,12 @@ static void gang_mirrors_foreign_keys_only(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pod_metadata),
-        cmocka_unit_test(pod_edits),
-        cmocka_unit_test(pod_claims),
-        cmocka_unit_test(pod_of_an_older_podclique),
-        cmocka_unit_test(mnnvl_layers),
-        cmocka_unit_test(kai_podgroup),
-        cmocka_unit_test(kai_without_one_queue),
-        cmocka_unit_test(volcano_podgroup),
-        cmocka_unit_test(gang_topology),
-        cmocka_unit_test(capabilities),
-        cmocka_unit_test(gang_mirrors_foreign_keys_only),
+        cmocka_unit_test(pod_metadata),     cmocka_unit_test(pod_edits),
+        cmocka_unit_test(pod_claims),       cmocka_unit_test(pod_of_an_older_podclique),
+        cmocka_unit_test(mnnvl_layers),     cmocka_unit_test(kai_podgroup),
+        cmocka_unit_test(kai_topology),     cmocka_unit_test(kai_without_one_queue),
+        cmocka_unit_test(volcano_podgroup), cmocka_unit_test(gang_topology),
+        cmocka_unit_test(capabilities),     cmocka_unit_test(gang_mirrors_foreign_keys_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
