@@ -34,11 +34,11 @@ static void check_labels(gv_rules *r, const grove_node *clique, uint32_t i) {
     GV_EACH(value, grove_node_get(clique, "labels")) {
         gv_str key = gv_node_key(value), text = gv_node_str(value);
         if (!gv_syntax_qualified(key)) {
-            gv_rules_error(r, GV_CODE_LABELS, "Invalid", value, gv_clique_path(i, ".labels"),
+            gv_rules_error(r, GV_CODE_CLIQUE_LABELS, "Invalid", value, gv_clique_path(i, ".labels"),
                            "\"%.*s\" is not a label key", (int)key.n, key.p);
         }
         if (!gv_syntax_label_value(text)) {
-            gv_rules_error(r, GV_CODE_LABELS, "Invalid", value, gv_clique_path(i, ".labels"),
+            gv_rules_error(r, GV_CODE_CLIQUE_LABELS, "Invalid", value, gv_clique_path(i, ".labels"),
                            "\"%.*s\" is not a label value (63 letters, digits, '-', '_', '.')",
                            (int)text.n, text.p);
         }
@@ -65,13 +65,13 @@ static void check_annotations(gv_rules *r, const grove_node *clique, uint32_t i)
         gv_str key = gv_node_key(value);
         bytes += key.n + gv_node_str(value).n;
         if (!is_annotation_key(key)) {
-            gv_rules_error(r, GV_CODE_ANNOTATIONS, "Invalid", value,
+            gv_rules_error(r, GV_CODE_CLIQUE_ANNOTATIONS, "Invalid", value,
                            gv_clique_path(i, ".annotations"), "\"%.*s\" is not an annotation key",
                            (int)key.n, key.p);
         }
     }
     if (bytes > ANNOTATIONS_MAX) {
-        gv_rules_error(r, GV_CODE_ANNOTATIONS, "TooLong", annotations,
+        gv_rules_error(r, GV_CODE_CLIQUE_ANNOTATIONS, "TooLong", annotations,
                        gv_clique_path(i, ".annotations"), "annotations may have %u bytes, not %llu",
                        ANNOTATIONS_MAX, (unsigned long long)bytes);
     }

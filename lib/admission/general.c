@@ -8,7 +8,7 @@
 
 static void check_scalars(gv_rules *r) {
     const grove_node *replicas = gv_node_path(r->root, "spec.replicas");
-    if (gv_node_int(replicas, 0) < 0) {
+    if (gv_node_get_int(grove_node_get(r->root, "spec"), "replicas", 0) < 0) {
         gv_rules_error(r, GV_CODE_SET_REPLICAS, "Invalid", replicas, gv_path_fmt("spec.replicas"),
                        "replicas must not be negative");
     }

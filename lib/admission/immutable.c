@@ -135,7 +135,7 @@ static void check_groups(gv_rules *r, const grove_node *old_list, const grove_no
     gv_map was;
     gv_map_init(&was, r->env);
     GV_EACH(group, old_list) {
-        if (!gv_map_put(&was, gv_node_get_str(group, "name"), gv_node_mutable(group))) {
+        if (!gv_map_put(&was, gv_node_get_str(group, "name"), gv_map_value(group))) {
             r->failed = true;
         }
     }

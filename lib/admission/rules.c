@@ -7,11 +7,12 @@
 
 /* The API server cuts a generateName to 58 bytes and adds five before anybody checks the name. */
 #define GENERATED_PREFIX 58
+#define MESSAGE_MAX 1024 /* long lists of names are cut */
 
 static bool put_named(gv_map *map, const grove_node *list, const char *key) {
     GV_EACH(entry, list) {
         gv_str name = gv_node_get_str(entry, key);
-        if (!gv_map_has(map, name) && !gv_map_put(map, name, gv_node_mutable(entry))) {
+        if (!gv_map_has(map, name) && !gv_map_put(map, name, gv_map_value(entry))) {
             return false;
         }
     }
@@ -23,7 +24,7 @@ static bool put_members(gv_rules *r) {
         GV_EACH(name, grove_node_get(group, "cliqueNames")) {
             gv_str text = gv_node_str(name);
             if (!gv_map_has(&r->member_of, text) &&
-                !gv_map_put(&r->member_of, text, gv_node_mutable(group))) {
+                !gv_map_put(&r->member_of, text, gv_map_value(group))) {
                 return false;
             }
         }
@@ -98,8 +99,10 @@ static void report(gv_rules *r, grove_severity severity, gv_code code, const cha
     if (at) {
         grove_node_position(r->doc, at, &line, &column);
     }
-    if (!gv_diag_vadd(r->diags, severity, (uint32_t)code, type, gv_str_c(path->s), line, column,
-                      fmt, ap)) {
+    char message[MESSAGE_MAX];
+    gv_vfmt(message, sizeof message, fmt, ap);
+    if (!gv_diag_add(r->diags, severity, (uint32_t)code, type, gv_str_c(path->s), line, column,
+                     "%s", message)) {
         r->failed = true;
     }
 }

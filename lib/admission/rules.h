@@ -11,8 +11,9 @@
 #include <grove/config.h>
 #include <grove/doc.h>
 
-#include "admission/codes.h"
+#include "base/codes.h"
 #include "base/diag.h"
+#include "base/mem.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "model/config.h"
@@ -50,6 +51,11 @@ void gv_rules_error(gv_rules *r, gv_code code, const char *type, const grove_nod
                     gv_path path, const char *fmt, ...) GROVE_PRINTF(6, 7);
 void gv_rules_warning(gv_rules *r, gv_code code, const grove_node *at, gv_path path,
                       const char *fmt, ...) GROVE_PRINTF(5, 6);
+
+/* Maps hold nodes as values; nobody writes through them. */
+static inline void *gv_map_value(const grove_node *node) {
+    return (void *)(uintptr_t)node;
+}
 
 #define GV_TMPL "spec.template"
 gv_path gv_clique_path(uint32_t i, const char *below);

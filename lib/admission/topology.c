@@ -107,7 +107,7 @@ gv_topology_name gv_topology_resolve(gv_rules *r, const gv_constraints *all, boo
         const grove_node *from = own ? c->node : NULL;
         GV_EACH(member, grove_node_get(c->owner, "cliqueNames")) {
             /* No name of its own (or a refused one): members inherit the set's. */
-            if (from && !gv_map_put(&inherited, gv_node_str(member), gv_node_mutable(from))) {
+            if (from && !gv_map_put(&inherited, gv_node_str(member), gv_map_value(from))) {
                 r->failed = true;
             } else if (!from) {
                 gv_map_remove(&inherited, gv_node_str(member));

@@ -56,7 +56,7 @@ static void check_list(gv_rules *r, const grove_node *old_list, const grove_node
     gv_map was;
     gv_map_init(&was, r->env);
     GV_EACH(entry, old_list) {
-        if (!gv_map_put(&was, gv_node_get_str(entry, "name"), gv_node_mutable(entry))) {
+        if (!gv_map_put(&was, gv_node_get_str(entry, "name"), gv_map_value(entry))) {
             r->failed = true;
         }
     }
