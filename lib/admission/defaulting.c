@@ -5,6 +5,8 @@
  */
 #include "admission/defaulting.h"
 
+#include "base/mem.h"
+#include "model/gen/schema_ids.h"
 #include "model/syntax.h"
 #include "value/doc.h"
 
@@ -103,30 +105,31 @@ static uint32_t edit_template(const grove_node *tmpl, gv_schema_edit *out) {
     return n;
 }
 
-static uint32_t edit(void *ctx, const char *type, const grove_node *parent,
+static uint32_t edit(void *ctx, gv_schema_type_id type, const grove_node *parent,
                      const grove_node *object, gv_schema_edit *out, uint32_t cap) {
     const request *q = ctx;
     if (cap < 2) {
         return 0;
     }
-    if (strcmp(type, "PodSpec") == 0) {
+    switch ((uint32_t)type) {
+    case GV_TYPE_PODSPEC:
         return edit_pod(object, out);
-    }
-    if (strcmp(type, "PodCliqueSpec") == 0) {
+    case GV_TYPE_PODCLIQUESPEC:
         return edit_clique(object, out);
-    }
-    if (strcmp(type, "AutoScalingConfig") == 0) {
+    case GV_TYPE_AUTOSCALINGCONFIG:
         return edit_scaling(parent, object, out);
-    }
-    if (strcmp(type, "PodCliqueSetTemplateSpec") == 0) {
+    case GV_TYPE_PODCLIQUESETTEMPLATESPEC:
         return edit_template(object, out);
+    case GV_TYPE_OBJECTMETA:
+        if (parent == q->root &&
+            gv_syntax_blank(gv_node_str(gv_schema_given(object, "namespace")))) {
+            out[0] = (gv_schema_edit){.member = "namespace", .text = q->namespace_name};
+            return 1;
+        }
+        return 0;
+    default:
+        return 0;
     }
-    if (strcmp(type, "ObjectMeta") == 0 && parent == q->root &&
-        gv_syntax_blank(gv_node_str(gv_schema_given(object, "namespace")))) {
-        out[0] = (gv_schema_edit){.member = "namespace", .text = q->namespace_name};
-        return 1;
-    }
-    return 0;
 }
 
 /* The request always has a namespace: it is set even where nothing else is. */
