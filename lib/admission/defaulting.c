@@ -13,11 +13,6 @@
 #define DEFAULT_DELAY "4h0m0s"
 #define DEFAULT_GRACE 30
 
-typedef struct request {
-    const grove_node *root, *tmpl;
-    const char *namespace_name;
-} request;
-
 /* ---- does any rule change anything? ---- */
 
 static bool changes_scaling(const grove_node *owner, const char *key) {
@@ -107,7 +102,7 @@ static uint32_t edit_template(const grove_node *tmpl, gv_schema_edit *out) {
 
 static uint32_t edit(void *ctx, gv_schema_type_id type, const grove_node *parent,
                      const grove_node *object, gv_schema_edit *out, uint32_t cap) {
-    const request *q = ctx;
+    (void)ctx;
     if (cap < 2) {
         return 0;
     }
@@ -120,64 +115,19 @@ static uint32_t edit(void *ctx, gv_schema_type_id type, const grove_node *parent
         return edit_scaling(parent, object, out);
     case GV_TYPE_PODCLIQUESETTEMPLATESPEC:
         return edit_template(object, out);
-    case GV_TYPE_OBJECTMETA:
-        if (parent == q->root &&
-            gv_syntax_blank(gv_node_str(gv_schema_given(object, "namespace")))) {
-            out[0] = (gv_schema_edit){.member = "namespace", .text = q->namespace_name};
-            return 1;
-        }
-        return 0;
     default:
         return 0;
     }
 }
 
-/* The request always has a namespace: it is set even where nothing else is. */
-static grove_status set_namespace(grove_doc *doc, const char *name, grove_doc **out_doc,
-                                  grove_error *err) {
-    grove_builder *b = NULL;
-    grove_doc *patch = NULL;
-    grove_status st = grove_builder_new(grove_doc_env(doc), &b);
-    if (st < 0) {
-        return gv_error_nomem(err);
-    }
-    grove_builder_open_object(b, NULL);
-    grove_builder_open_object(b, "metadata");
-    grove_builder_string(b, "namespace", name);
-    grove_builder_close(b);
-    grove_builder_close(b);
-    st = grove_builder_finish(b, &patch, err);
-    grove_builder_free(b);
-    if (st < 0) {
-        return st;
-    }
-    st = grove_merge_patch_apply(doc, grove_doc_root(doc), patch, grove_doc_root(patch), out_doc,
-                                 err);
-    grove_doc_unref(patch);
-    return st;
-}
-
 grove_status gv_admission_stored(gv_kind kind, grove_doc *doc, const grove_node *object,
                                  uint32_t schema_flags, const char *namespace_name,
                                  grove_doc **out_doc, grove_error *err) {
-    request q = {.root = object,
-                 .tmpl = gv_schema_given(gv_schema_given(object, "spec"), "template"),
-                 .namespace_name = namespace_name ? namespace_name : "default"};
-    if (kind == GV_KIND_PODCLIQUESET && changes_anything(q.tmpl)) {
-        gv_schema_edits edits = {&q, edit};
-        return gv_schema_roundtrip(kind, doc, object, schema_flags, &edits, out_doc, err);
+    const grove_node *tmpl = gv_schema_given(gv_schema_given(object, "spec"), "template");
+    gv_str ns = gv_str_c(namespace_name ? namespace_name : "default");
+    if (kind == GV_KIND_PODCLIQUESET && changes_anything(tmpl)) {
+        gv_schema_edits edits = {NULL, edit};
+        return gv_schema_roundtrip(kind, doc, object, schema_flags, ns, &edits, out_doc, err);
     }
-    grove_doc *plain = NULL;
-    grove_status st = gv_schema_default(kind, doc, object, schema_flags, &plain, err);
-    if (st < 0) {
-        return st;
-    }
-    gv_str ns = gv_node_str(gv_node_path(grove_doc_root(plain), "metadata.namespace"));
-    if (gv_kind_get(kind)->namespaced && gv_syntax_blank(ns)) {
-        st = set_namespace(plain, q.namespace_name, out_doc, err);
-        grove_doc_unref(plain);
-        return st;
-    }
-    *out_doc = plain;
-    return GROVE_OK;
+    return gv_schema_default(kind, doc, object, schema_flags, ns, out_doc, err);
 }
