@@ -8,7 +8,7 @@
 #define VOLCANO_QUEUE "scheduling.grove.io/volcano-queue"
 
 /* A backend's refusal always names the whole spec, as Grove's does. */
-#define refuse(r, code, at, ...)                                                                   \
+#define refuse(r, code, at, ...) \
     gv_rules_error((r), (code), "Invalid", (at), gv_path_fmt("spec"), __VA_ARGS__)
 #define TEXT(s) (int)(s).n, (s).p
 
@@ -25,8 +25,8 @@ static void check_kai(gv_rules *r) {
         gv_str name = kai_queue_of(clique);
         if (name.n && queue.n && !gv_str_eq(name, queue)) {
             refuse(r, GV_CODE_QUEUE, clique,
-                   "a set has one " KAI_QUEUE ": \"%.*s\" differs from \"%.*s\"",
-                   TEXT(name), TEXT(queue));
+                   "a set has one " KAI_QUEUE ": \"%.*s\" differs from \"%.*s\"", TEXT(name),
+                   TEXT(queue));
             return;
         }
         queue = queue.n ? queue : name;
@@ -71,8 +71,8 @@ static void check_volcano(gv_rules *r) {
         gv_str other = own.n ? own : effective;
         if (other.p && !gv_str_eq(queue, other)) {
             refuse(r, GV_CODE_QUEUE, clique,
-                   "a set has one " VOLCANO_QUEUE ": \"%.*s\" differs from \"%.*s\"",
-                   TEXT(queue), TEXT(other));
+                   "a set has one " VOLCANO_QUEUE ": \"%.*s\" differs from \"%.*s\"", TEXT(queue),
+                   TEXT(other));
             return;
         }
         effective = queue;
@@ -101,7 +101,8 @@ void gv_rules_backend(gv_rules *r) {
     }
     gv_str name = gv_rules_scheduler(r, first);
     if (!gv_rules_scheduler_enabled(r, name)) {
-        refuse(r, GV_CODE_SCHEDULER_DISABLED, first, "scheduler \"%.*s\" is not enabled", TEXT(name));
+        refuse(r, GV_CODE_SCHEDULER_DISABLED, first, "scheduler \"%.*s\" is not enabled",
+               TEXT(name));
     } else if (gv_str_is(name, "kai-scheduler")) {
         check_kai(r);
     } else if (gv_str_is(name, "lpx-scheduler")) {

@@ -79,7 +79,8 @@ static void check_annotations(gv_rules *r, const grove_node *clique, uint32_t i)
 
 static void check_counts(gv_rules *r, const grove_node *spec, uint32_t i) {
     const grove_node *min = grove_node_get(spec, "minAvailable");
-    int64_t replicas = gv_node_get_int(spec, "replicas", 0), least = gv_node_get_int(spec, "minAvailable", 0);
+    int64_t replicas = gv_node_get_int(spec, "replicas", 0),
+            least = gv_node_get_int(spec, "minAvailable", 0);
     if (replicas <= 0) {
         gv_rules_error(r, GV_CODE_REPLICAS, "Invalid", grove_node_get(spec, "replicas"),
                        gv_clique_path(i, ".spec.replicas"), "replicas must be greater than 0");
@@ -90,10 +91,10 @@ static void check_counts(gv_rules *r, const grove_node *spec, uint32_t i) {
         return;
     }
     if (least <= 0) {
-        gv_rules_error(r, GV_CODE_MIN_AVAILABLE, "Invalid", min,
-                       gv_clique_path(i, ".spec.minAvailable"),
-                       "minAvailable must be greater than 0%s",
-                       grove_node_is_defaulted(min) ? " (it defaults to the replicas as given)" : "");
+        gv_rules_error(
+            r, GV_CODE_MIN_AVAILABLE, "Invalid", min, gv_clique_path(i, ".spec.minAvailable"),
+            "minAvailable must be greater than 0%s",
+            grove_node_is_defaulted(min) ? " (it defaults to the replicas as given)" : "");
     }
     if (least > replicas) {
         gv_rules_error(r, GV_CODE_MIN_AVAILABLE, "Invalid", min,
@@ -142,7 +143,8 @@ static void check_autoscaling(gv_rules *r, const grove_node *spec, uint32_t i) {
     int64_t max = gv_node_get_int(scale, "maxReplicas", 0);
     int64_t replicas = gv_node_get_int(spec, "replicas", 0);
     if (!floor) {
-        gv_rules_error(r, GV_CODE_SCALE_MIN, "Required", scale, min_path, "minReplicas must be set");
+        gv_rules_error(r, GV_CODE_SCALE_MIN, "Required", scale, min_path,
+                       "minReplicas must be set");
     } else {
         int64_t min = gv_node_get_int(scale, "minReplicas", 0);
         int64_t least = gv_node_get_int(spec, "minAvailable", 0);
@@ -169,10 +171,9 @@ static void check_env(gv_rules *r, const grove_node *container, gv_path path) {
     GV_EACH(var, env) {
         gv_str name = gv_node_get_str(var, "name");
         if (!gv_syntax_env_name(name)) {
-            gv_rules_error(r, GV_CODE_ENV_NAME, "Invalid", var,
-                           gv_path_fmt("%s.env[%u].name", path.s, m),
-                           "\"%.*s\" is not the name of an environment variable", (int)name.n,
-                           name.p);
+            gv_rules_error(
+                r, GV_CODE_ENV_NAME, "Invalid", var, gv_path_fmt("%s.env[%u].name", path.s, m),
+                "\"%.*s\" is not the name of an environment variable", (int)name.n, name.p);
         }
         m++;
     }
@@ -208,8 +209,9 @@ static void check_pod_spec(gv_rules *r, const grove_node *pod, uint32_t i) {
     for (size_t l = 0; l < 2; l++) {
         uint32_t k = 0;
         GV_EACH(container, grove_node_get(pod, lists[l])) {
-            check_env(r, container,
-                      gv_path_fmt(GV_TMPL ".cliques[%u].spec.podSpec.spec.%s[%u]", i, lists[l], k++));
+            check_env(
+                r, container,
+                gv_path_fmt(GV_TMPL ".cliques[%u].spec.podSpec.spec.%s[%u]", i, lists[l], k++));
         }
     }
 }

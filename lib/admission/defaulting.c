@@ -82,8 +82,8 @@ static uint32_t edit_scaling(const grove_node *owner, const grove_node *scale,
     }
     /* A group's replicas have a default of the schema, a clique's have none. */
     bool is_group = gv_schema_given(owner, "scaleConfig") != NULL;
-    int64_t replicas =
-        gv_schema_given(owner, "replicas") ? gv_node_get_int(owner, "replicas", 0) : is_group;
+    int64_t replicas = gv_schema_given(owner, "replicas") ? gv_node_get_int(owner, "replicas", 0)
+                                                          : is_group;
     out[0] = (gv_schema_edit){.member = "minReplicas", .number = replicas};
     return 1;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What may not change between the stored and the new object; looked at only when the new one is valid. */
+#include <grove/quantity.h>
+
 #include "admission/rules.h"
 #include "value/doc.h"
 
@@ -10,12 +12,22 @@ static bool is_empty(const grove_node *node) {
            (type == GROVE_ARRAY && grove_node_size(node) == 0);
 }
 
-static bool same(const grove_node *a, const grove_node *b);
+static bool same_quantity(const grove_node *a, const grove_node *b) {
+    grove_quantity x, y;
+    gv_str s = gv_node_str(a), t = gv_node_str(b);
+    return grove_quantity_parse(s.p, s.n, &x, NULL) == GROVE_OK &&
+           grove_quantity_parse(t.p, t.n, &y, NULL) == GROVE_OK &&
+           grove_quantity_compare(&x, &y) == 0;
+}
 
-static bool covers(const grove_node *a, const grove_node *b) {
+static bool same_in(const grove_node *a, const grove_node *b, bool quantities);
+
+/* Capacities are the quantities among what is compared here: 1024Mi equals 1Gi. */
+static bool covers(const grove_node *a, const grove_node *b, bool quantities) {
     GV_EACH(member, a) {
         gv_str key = gv_node_key(member);
-        if (!is_empty(member) && !same(member, grove_node_getn(b, key.p, key.n))) {
+        if (!is_empty(member) && !same_in(member, grove_node_getn(b, key.p, key.n),
+                                          quantities || gv_str_is(key, "capacity"))) {
             return false;
         }
     }
@@ -23,19 +35,26 @@ static bool covers(const grove_node *a, const grove_node *b) {
 }
 
 static bool same(const grove_node *a, const grove_node *b) {
+    return same_in(a, b, false);
+}
+
+static bool same_in(const grove_node *a, const grove_node *b, bool quantities) {
     if (is_empty(a) || is_empty(b)) {
         return is_empty(a) && is_empty(b);
     }
     grove_type type = grove_node_type(a);
+    if (quantities && type != GROVE_OBJECT && type != GROVE_ARRAY) {
+        return same_quantity(a, b);
+    }
     if (type != grove_node_type(b)) {
         return false;
     }
     if (type == GROVE_OBJECT) {
-        return covers(a, b) && covers(b, a);
+        return covers(a, b, quantities) && covers(b, a, quantities);
     }
     if (type == GROVE_ARRAY) {
         const grove_node *x = grove_node_first(a), *y = grove_node_first(b);
-        while (x && y && same(x, y)) {
+        while (x && y && same_in(x, y, quantities)) {
             x = grove_node_next(a, x);
             y = grove_node_next(b, y);
         }

@@ -107,8 +107,8 @@ static void report(gv_rules *r, grove_severity severity, gv_code code, const cha
     }
 }
 
-void gv_rules_error(gv_rules *r, gv_code code, const char *type, const grove_node *at,
-                    gv_path path, const char *fmt, ...) {
+void gv_rules_error(gv_rules *r, gv_code code, const char *type, const grove_node *at, gv_path path,
+                    const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     report(r, GROVE_SEVERITY_ERROR, code, type, at, &path, fmt, ap);

@@ -47,8 +47,8 @@ void gv_rules_fini(gv_rules *r);
 
 gv_path gv_path_fmt(const char *fmt, ...) GROVE_PRINTF(1, 2);
 /* `at`: the node the finding is about, or its nearest ancestor; NULL: no position. */
-void gv_rules_error(gv_rules *r, gv_code code, const char *type, const grove_node *at,
-                    gv_path path, const char *fmt, ...) GROVE_PRINTF(6, 7);
+void gv_rules_error(gv_rules *r, gv_code code, const char *type, const grove_node *at, gv_path path,
+                    const char *fmt, ...) GROVE_PRINTF(6, 7);
 void gv_rules_warning(gv_rules *r, gv_code code, const grove_node *at, gv_path path,
                       const char *fmt, ...) GROVE_PRINTF(5, 6);
 

@@ -46,8 +46,8 @@ void gv_rules_sharing(gv_rules *r, const grove_node *owner, gv_path path) {
                            "the entry must name a claim template");
         } else if (gv_map_has(&seen, name)) {
             gv_rules_error(r, GV_CODE_SHARING_TWICE, "Duplicate", grove_node_get(entry, "name"),
-                           gv_path_fmt("%s.name", at.s),
-                           "\"%.*s\" is shared twice in this list", (int)name.n, name.p);
+                           gv_path_fmt("%s.name", at.s), "\"%.*s\" is shared twice in this list",
+                           (int)name.n, name.p);
         } else if (!gv_map_put(&seen, name, &seen)) {
             r->failed = true;
         }

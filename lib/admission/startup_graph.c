@@ -57,7 +57,10 @@ static void pop_component(graph *g, uint32_t root) {
         uint32_t member = g->stack[g->depth - size + k];
         gv_str name = gv_node_get_str(g->v[member].clique, "name");
         g->v[member].on_stack = false;
-        if (size > 1 && gv_buf_fmt(&g->cycles, "%s%.*s", k ? " -> " : g->cycles.len ? "; " : "",
+        if (size > 1 && gv_buf_fmt(&g->cycles, "%s%.*s",
+                                   k               ? " -> "
+                                   : g->cycles.len ? "; "
+                                                   : "",
                                    (int)name.n, name.p) < 0) {
             g->r->failed = true;
         }
@@ -66,7 +69,8 @@ static void pop_component(graph *g, uint32_t root) {
 }
 
 /* Index of the clique a dependency names, or n when it is unknown or the clique itself. */
-static uint32_t target(const graph *g, const gv_map *index, const grove_node *entry, uint32_t self) {
+static uint32_t target(const graph *g, const gv_map *index, const grove_node *entry,
+                       uint32_t self) {
     uint32_t at = (uint32_t)(uintptr_t)gv_map_get(index, gv_node_str(entry));
     return at == 0 || at - 1 == self ? g->n : at - 1;
 }
@@ -123,7 +127,8 @@ static void check_cycles(gv_rules *r, const grove_node *cliques) {
         GV_EACH(clique, cliques) {
             g.v[i].clique = clique;
             gv_str name = gv_node_get_str(clique, "name");
-            if (!gv_map_has(&index, name) && !gv_map_put(&index, name, (void *)(uintptr_t)(i + 1))) {
+            if (!gv_map_has(&index, name) &&
+                !gv_map_put(&index, name, (void *)(uintptr_t)(i + 1))) {
                 r->failed = true;
             }
             i++;

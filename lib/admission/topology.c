@@ -18,8 +18,8 @@ bool gv_constraints_of(gv_rules *r, const grove_node *tmpl, gv_constraints *out)
     bool ok = add(r, out, GV_CONSTRAINT_SET, 0, tmpl, gv_path_fmt(GV_TMPL ".topologyConstraint"));
     uint32_t i = 0;
     GV_EACH(clique, grove_node_get(tmpl, "cliques")) {
-        ok = ok && add(r, out, GV_CONSTRAINT_CLIQUE, i, clique,
-                       gv_clique_path(i, ".topologyConstraint"));
+        ok = ok &&
+             add(r, out, GV_CONSTRAINT_CLIQUE, i, clique, gv_clique_path(i, ".topologyConstraint"));
         i++;
     }
     i = 0;
@@ -145,8 +145,8 @@ static void check_domain(gv_rules *r, const gv_constraint *c, const gv_topology_
     gv_str domain = gv_node_str(node);
     if (domain.n && level_of(t, domain) < 0) {
         gv_rules_error(r, GV_CODE_TOPOLOGY_DOMAIN, "Invalid", node,
-                       gv_path_fmt("%s.%s", c->path.s, below),
-                       "the topology has no level \"%.*s\"", (int)domain.n, domain.p);
+                       gv_path_fmt("%s.%s", c->path.s, below), "the topology has no level \"%.*s\"",
+                       (int)domain.n, domain.p);
     }
 }
 
@@ -168,7 +168,8 @@ static bool is_parent(const gv_constraint *parent, const gv_constraint *child) {
 
 static void check_pair(gv_rules *r, const gv_topology_binding *t, const gv_constraint *parent,
                        const gv_constraint *child) {
-    gv_str outer = gv_constraint_required(parent->node), inner = gv_constraint_required(child->node);
+    gv_str outer = gv_constraint_required(parent->node),
+           inner = gv_constraint_required(child->node);
     if (narrower(t, outer, inner)) {
         gv_rules_error(r, GV_CODE_TOPOLOGY_HIERARCHY, "Invalid", parent->node, parent->path,
                        "\"%.*s\" is narrower than \"%.*s\" required at %s", (int)outer.n, outer.p,

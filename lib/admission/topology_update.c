@@ -27,7 +27,7 @@ static bool changed(const grove_node *old, const grove_node *new) {
 
 /* packDomain X became pack.required X, nothing else moved. */
 static bool migrated(const grove_node *old, const grove_node *new) {
-    return old && new && pack_domain_of(old).n && pack_domain_of(new).n == 0 &&
+    return old && new &&pack_domain_of(old).n &&pack_domain_of(new).n == 0 &&
            gv_str_eq(gv_node_str(gv_node_path(new, "pack.required")), pack_domain_of(old)) &&
            gv_str_eq(name_of(old), name_of(new)) &&
            gv_str_eq(gv_constraint_preferred(old), gv_constraint_preferred(new));
@@ -35,8 +35,8 @@ static bool migrated(const grove_node *old, const grove_node *new) {
 
 /* A constraint gained its topologyName and kept its packDomain. */
 static bool named(const grove_node *old, const grove_node *new) {
-    return old && new && name_of(old).n == 0 && name_of(new).n &&
-           gv_str_eq(pack_domain_of(old), pack_domain_of(new)) &&
+    return old && new &&name_of(old).n == 0 &&
+           name_of(new).n &&gv_str_eq(pack_domain_of(old), pack_domain_of(new)) &&
            gv_str_eq(gv_constraint_preferred(old), gv_constraint_preferred(new));
 }
 
@@ -45,7 +45,7 @@ static bool allowed(const grove_node *old, const grove_node *new, bool repair) {
 }
 
 static const char *why(const grove_node *old, const grove_node *new) {
-    if (old && new && pack_domain_of(old).n && pack_domain_of(new).n == 0) {
+    if (old && new &&pack_domain_of(old).n && pack_domain_of(new).n == 0) {
         return "packDomain may only become pack.required with the same domain, all else equal";
     }
     return "topology constraints may not be changed, added or removed";

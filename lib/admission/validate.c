@@ -105,8 +105,8 @@ static grove_status main_resource(run *v, grove_doc *doc, const grove_node *obje
                                   grove_doc *old_doc, const grove_node *old,
                                   grove_admission_verdict *verdict) {
     uint32_t errors = 0;
-    grove_status st =
-        gv_schema_decode_check(v->kind, doc, object, v->options.fields, v->diags, &errors);
+    grove_status st = gv_schema_decode_check(v->kind, doc, object, v->options.fields, v->diags,
+                                             &errors);
     if (st < 0) {
         return gv_error(v->err, st, "the object could not be decoded");
     }
@@ -121,7 +121,8 @@ static grove_status main_resource(run *v, grove_doc *doc, const grove_node *obje
     if (st < 0) {
         return st;
     }
-    st = gv_schema_validate(v->kind, stored, grove_doc_root(stored), old == NULL, v->diags, &errors);
+    st = gv_schema_validate(v->kind, stored, grove_doc_root(stored), old == NULL, v->diags,
+                            &errors);
     if (st < 0) {
         gv_error(v->err, st, "the object could not be checked");
     } else if (errors) {
@@ -216,10 +217,12 @@ grove_status grove_default(grove_env *env, grove_doc *doc, const grove_node *obj
             gv_error(err, st, "the object could not be decoded");
         } else if (errors) {
             const grove_diag *d = grove_diags_at(diags, first);
-            st = d ? gv_error_at(err, GROVE_E_REFUSED, d->line, d->column, d->path, "%s", d->message)
+            st = d ? gv_error_at(err, GROVE_E_REFUSED, d->line, d->column, d->path, "%s",
+                                 d->message)
                    : gv_error(err, GROVE_E_REFUSED, "the object cannot be decoded");
         } else {
-            st = gv_admission_stored(v.kind, doc, object, 0, v.options.namespace_name, out_doc, err);
+            st = gv_admission_stored(v.kind, doc, object, 0, v.options.namespace_name, out_doc,
+                                     err);
         }
         run_fini(&v);
     }

@@ -10,8 +10,10 @@
 static const char help[] =
     "usage: grovectl default FILE [--config FILE] [-n NAMESPACE] [-o yaml|json]\n"
     "\n"
-    "Prints each object of FILE as a cluster with Grove would store it: the definition's constants and\n"
-    "what Grove's webhook fills in, without the metadata that only a server can give. Several objects\n"
+    "Prints each object of FILE as a cluster with Grove would store it: the definition's constants "
+    "and\n"
+    "what Grove's webhook fills in, without the metadata that only a server can give. Several "
+    "objects\n"
     "become several documents (yaml) or a List (json).\n"
     "\n"
     "Exit status: 0 done, 1 an object cannot be decoded, 2 wrong usage or unreadable input.\n";

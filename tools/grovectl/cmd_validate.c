@@ -14,7 +14,8 @@ static const char help[] =
     "usage: grovectl validate FILE... [OPTIONS]\n"
     "       grovectl validate --cases FILE.jsonl [OPTIONS]\n"
     "\n"
-    "Says whether a cluster with Grove would admit the objects of each FILE (YAML, JSON, a List, several\n"
+    "Says whether a cluster with Grove would admit the objects of each FILE (YAML, JSON, a List, "
+    "several\n"
     "documents, a directory; - is standard input), at which stage it would refuse them, and why.\n"
     "\n"
     "  --old FILE                the stored object: judge an update (matched by kind and name)\n"
@@ -70,9 +71,8 @@ static int judge(request *q, const io_object *object, const char *text) {
     if (grove_diags_new(q->env, &diags) < 0) {
         return EXIT_USAGE;
     }
-    grove_status st =
-        grove_validate(q->env, object->doc, object->node, old ? old->doc : NULL,
-                       old ? old->node : NULL, &q->options, diags, &verdict, &err);
+    grove_status st = grove_validate(q->env, object->doc, object->node, old ? old->doc : NULL,
+                                     old ? old->node : NULL, &q->options, diags, &verdict, &err);
     int code = EXIT_OK;
     if (st == GROVE_E_UNSUPPORTED) {
         code = skip_unknown(q, object);

@@ -132,12 +132,12 @@ static void put_sarif_result(grove_builder *b, const char *file, const grove_dia
 static grove_status put_escaped(grove_buf *out, const char *text, int property) {
     grove_status st = GROVE_OK;
     for (const char *p = text; *p && st == GROVE_OK; p++) {
-        const char *code = *p == '%'                ? "%25"
-                           : *p == '\r'             ? "%0D"
-                           : *p == '\n'             ? "%0A"
-                           : property && *p == ':'  ? "%3A"
-                           : property && *p == ','  ? "%2C"
-                                                    : NULL;
+        const char *code = *p == '%'               ? "%25"
+                           : *p == '\r'            ? "%0D"
+                           : *p == '\n'            ? "%0A"
+                           : property && *p == ':' ? "%3A"
+                           : property && *p == ',' ? "%2C"
+                                                   : NULL;
         st = code ? grove_buf_append(out, code, 3) : grove_buf_append(out, p, 1);
     }
     return st;
