@@ -176,6 +176,7 @@ static void add_clique(run *r, uint32_t *at, const place *p, uint32_t clique) {
     c->min_available = f->min_available;
     c->live_replicas = live_replicas(r, GV_KIND_PODCLIQUE, c->name);
     c->replicas = at_least(c->live_replicas < 0 ? f->replicas : c->live_replicas, f->min_available);
+    r->too_big = r->too_big || c->replicas > MOST;
 }
 
 static void add_members(run *r, uint32_t *at, place *p, const gv_group *view) {
@@ -274,7 +275,7 @@ static bool read_gangs(run *r) {
         add_base_gang(r, i, &clique);
         add_scaled_gangs(r, i, &clique);
     }
-    return !r->nomem;
+    return !r->nomem && !r->too_big;
 }
 
 /* ---- third pass: objects ---- */

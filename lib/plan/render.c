@@ -45,10 +45,15 @@ static bool gang_complete(const render *r, const gv_want_gang *g) {
 
 /*
  * Pods of the base gang are released once the gang lists them, standalone ones only when the gang is
- * complete; pods of scaled gangs wait for the base gang's minimum to be scheduled.
+ * complete; pods of scaled gangs wait for the base gang's minimum to be scheduled. Where the engine
+ * finds the places itself, all wait for it.
  */
 static bool is_gated(const render *r, const gv_want_clique *c) {
     const gv_want_gang *g = &r->w->gangs[c->gang];
+    const gv_adapter *adapter = r->w->replicas[c->replica].t->facts[c->source].adapter;
+    if (adapter && adapter->caps & GV_ADAPTER_RELEASER) {
+        return true;
+    }
     if (c->group == GV_STANDALONE && !gang_complete(r, g)) {
         return true;
     }

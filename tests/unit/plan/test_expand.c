@@ -300,18 +300,20 @@ static void revisions(void **state) {
 }
 
 static int64_t endless(const void *ctx, gv_kind kind, gv_str name) {
-    (void)ctx;
     (void)name;
-    return kind == GV_KIND_PODCLIQUESCALINGGROUP ? INT64_MAX : -1;
+    return kind == *(const gv_kind *)ctx ? INT64_MAX : -1;
 }
 
 /* Whoever scales a group to the end of the numbers gets an error, not an overflow. */
 static void absurd_sizes(void **state) {
     (void)state;
     expanded *e = expand_new(SET, NULL);
-    gv_expand_input in = {.current = e->t, .live_replicas = endless};
-    grove_error err = GROVE_ERROR_INIT;
-    assert_int_equal(gv_expand(e->x, &in, &e->w, &err), GROVE_E_LIMIT);
+    static const gv_kind kinds[] = {GV_KIND_PODCLIQUESCALINGGROUP, GV_KIND_PODCLIQUE};
+    for (int i = 0; i < 2; i++) {
+        gv_expand_input in = {.current = e->t, .live_replicas = endless, .live_ctx = &kinds[i]};
+        grove_error err = GROVE_ERROR_INIT;
+        assert_int_equal(gv_expand(e->x, &in, &e->w, &err), GROVE_E_LIMIT);
+    }
     expand_again(e, NULL); /* and the expander lives on */
     assert_int_equal(e->w->n_cliques, 10);
     expand_free(e);
