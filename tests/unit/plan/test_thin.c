@@ -9,43 +9,10 @@
 #include <cmocka.h>
 
 #include "cluster.h"
+#include "manifests.h"
 
-static const char one_clique[] = "apiVersion: grove.io/v1alpha1\n"
-                                 "kind: PodCliqueSet\n"
-                                 "metadata: {name: s, namespace: t}\n"
-                                 "spec:\n"
-                                 "  replicas: 1\n"
-                                 "  template:\n"
-                                 "    cliqueStartupType: CliqueStartupTypeAnyOrder\n"
-                                 "    terminationDelay: 30s\n"
-                                 "    headlessServiceConfig: {publishNotReadyAddresses: true}\n"
-                                 "    cliques:\n"
-                                 "    - name: a\n"
-                                 "      spec: {roleName: a, replicas: 3, minAvailable: 2, podSpec: "
-                                 "{containers: [{name: c, image: i}]}}\n";
-
-static const char grouped[] =
-    "apiVersion: grove.io/v1alpha1\n"
-    "kind: PodCliqueSet\n"
-    "metadata: {name: s, namespace: t}\n"
-    "spec:\n"
-    "  replicas: 1\n"
-    "  template:\n"
-    "    cliqueStartupType: CliqueStartupTypeAnyOrder\n"
-    "    terminationDelay: 30s\n"
-    "    headlessServiceConfig: {publishNotReadyAddresses: true}\n"
-    "    cliques:\n"
-    "    - name: r\n"
-    "      spec: {roleName: r, replicas: 2, minAvailable: 1, podSpec: {containers: [{name: c, "
-    "image: i}]}}\n"
-    "    - name: p\n"
-    "      spec: {roleName: p, replicas: 1, minAvailable: 1, podSpec: {containers: [{name: c, "
-    "image: i}]}}\n"
-    "    - name: d\n"
-    "      spec: {roleName: d, replicas: 3, minAvailable: 2, podSpec: {containers: [{name: c, "
-    "image: i}]}}\n"
-    "    podCliqueScalingGroups:\n"
-    "    - {name: g, cliqueNames: [p, d], replicas: 2, minAvailable: 1}\n";
+static const char one_clique[] = SET_ONE;
+static const char grouped[] = SET_GROUPED("1", "RollingRecreate");
 
 static void test_single_clique(void **state) {
     (void)state;
