@@ -15,8 +15,8 @@
 
 /* Changes the image of the k-th clique of the template. */
 static void change(cluster *c, int k, const char *image) {
-    const grove_node *cliques =
-        cluster_node(c, GV_KIND_PODCLIQUESET, c->set, "/spec/template/cliques");
+    const grove_node *cliques = cluster_node(c, GV_KIND_PODCLIQUESET, c->set,
+                                             "/spec/template/cliques");
     grove_buf b;
     grove_buf_init(&b, c->env);
     gv_buf_c(&b, "{\"spec\":{\"template\":{\"cliques\":[");
@@ -112,8 +112,8 @@ static void test_one_pod_at_a_time(void **state) {
     assert_int_equal(
         cluster_int(&c, GV_KIND_PODCLIQUESET, "s", "/status/updateProgress/updatedPodCliquesCount"),
         1);
-    assert_null(cluster_node(&c, GV_KIND_PODCLIQUESET, "s",
-                             "/status/updateProgress/currentlyUpdating"));
+    assert_null(
+        cluster_node(&c, GV_KIND_PODCLIQUESET, "s", "/status/updateProgress/currentlyUpdating"));
     assert_null(cluster_node(&c, GV_KIND_PODCLIQUE, "s-0-a",
                              "/status/updateProgress/readyPodsSelectedToUpdate"));
     assert_int_equal(cluster_int(&c, GV_KIND_PODCLIQUE, "s-0-a", "/status/updatedReplicas"), 3);
@@ -226,10 +226,9 @@ static void test_waiting_replica_keeps_its_version(void **state) {
     cluster_live(&c, 20);
     change(&c, 0, "j");
     cluster_settle(&c, 40); /* replica 0 is at its first pod, which is not ready */
-    assert_int_equal(
-        cluster_int(&c, GV_KIND_PODCLIQUESET, "s",
-                    "/status/updateProgress/currentlyUpdating/0/replicaIndex"),
-        0);
+    assert_int_equal(cluster_int(&c, GV_KIND_PODCLIQUESET, "s",
+                                 "/status/updateProgress/currentlyUpdating/0/replicaIndex"),
+                     0);
     cluster_delete(&c, GV_KIND_POD, cluster_pod(&c, "s-1-a", 0)->name);
     cluster_settle(&c, 40);
     assert_string_equal(image_of(cluster_pod(&c, "s-1-a", 0)), "i");
@@ -316,8 +315,8 @@ static void test_on_delete(void **state) {
     cluster_open(&c, "s");
     cluster_add(&c, SET_GROUPED("1", "OnDelete"));
     cluster_live(&c, 20);
-    assert_true(
-        cluster_text(&c, GV_KIND_PODCLIQUE, "s-0-g-0-d", "/status/updateProgress/updateEndedAt")[0]);
+    assert_true(cluster_text(&c, GV_KIND_PODCLIQUE, "s-0-g-0-d",
+                             "/status/updateProgress/updateEndedAt")[0]);
     uint32_t deletes = c.deletes;
     change(&c, 0, "j");
     change(&c, 2, "j");

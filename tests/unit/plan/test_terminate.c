@@ -73,18 +73,18 @@ static void test_standalone_breach(void **state) {
     assert_int_equal(kept(&c, "s-0-x-1-c", 3, x1), 0);
     assert_int_equal(cluster_count(&c, GV_KIND_POD), 10);
     assert_int_equal(cluster_count(&c, GV_KIND_PODGANG), 2);
-    assert_string_equal(cluster_condition(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-x",
-                                          "GangTerminationInProgress"),
-                        "True");
+    assert_string_equal(
+        cluster_condition(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-x", "GangTerminationInProgress"),
+        "True");
     /* The new pods never ran: no second recycling, however long it takes. */
     uids(&c, "s-0-a", 2, a);
     c.now += 600 * SECOND;
     cluster_settle(&c, 12);
     assert_int_equal(kept(&c, "s-0-a", 2, a), 2);
     cluster_live(&c, 20);
-    assert_string_equal(cluster_condition(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-x",
-                                          "GangTerminationInProgress"),
-                        "");
+    assert_string_equal(
+        cluster_condition(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-x", "GangTerminationInProgress"),
+        "");
     assert_int_equal(kept(&c, "s-0-a", 2, a), 2);
     cluster_close(&c);
 }
@@ -202,8 +202,8 @@ static void test_restart_keeps_the_clock(void **state) {
 static void test_missing_neighbour(void **state) {
     (void)state;
     cluster c;
-    open_set(&c, SET_HEAD("1", "RollingRecreate") SET_CLIQUE("a", "2", "2")
-                     SET_CLIQUE("b", "2", "2"));
+    open_set(&c,
+             SET_HEAD("1", "RollingRecreate") SET_CLIQUE("a", "2", "2") SET_CLIQUE("b", "2", "2"));
     char a[2][32];
     uids(&c, "s-0-a", 2, a);
     fail_pod(&c, "s-0-a", 0);
