@@ -8,37 +8,52 @@
 
 /* ---- written back ---- */
 
-static bool is_empty(const grove_node *node) {
-    size_t len = 1;
-    switch (grove_node_type(node)) {
-    case GROVE_STRING:
+/* Absent, null, or the empty text. */
+static bool is_nothing(const grove_node *node) {
+    size_t len = 0;
+    if (grove_node_type(node) == GROVE_STRING) {
         grove_node_textn(node, &len);
-        return len == 0;
-    case GROVE_ARRAY:
-    case GROVE_OBJECT:
-        return grove_node_size(node) == 0;
-    default:
-        return grove_node_type(node) == GROVE_NULL_NODE;
     }
+    return len == 0 &&
+           (grove_node_type(node) <= GROVE_NULL_NODE || grove_node_type(node) == GROVE_STRING);
+}
+
+static bool is_empty(const grove_node *node) {
+    grove_type found = grove_node_type(node);
+    bool holds = found == GROVE_ARRAY || found == GROVE_OBJECT;
+    return holds ? grove_node_size(node) == 0 : is_nothing(node);
+}
+
+/* Equal once they are decoded: unknown members do not count, an absent text is an empty one. */
+static bool same_owner(const grove_node *a, const grove_node *b) {
+    const gv_schema_type *type = gv_type_at(GV_TYPE_OWNERREFERENCE);
+    for (uint16_t i = 0; i < type->n_fields; i++) {
+        const char *name = gv_type_text(gv_schema_fields[type->first_field + i].name);
+        const grove_node *x = grove_node_get(a, name), *y = grove_node_get(b, name);
+        if (is_nothing(x) ? !is_nothing(y) : !grove_node_equal(x, y)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Of several equal owners the first stays. */
-static void emit_owners(gv_emitter *e, const char *key, uint16_t type, const grove_node *owners) {
+static void emit_owners(gv_emitter *e, gv_str key, uint16_t type, const grove_node *owners) {
     grove_builder_position(e->out, owners, 0);
-    grove_builder_open_array(e->out, key);
+    gv_build_open(e->out, key, GROVE_ARRAY);
     for (const grove_node *m = grove_node_first(owners); m; m = grove_node_next(owners, m)) {
         bool again = false;
         for (const grove_node *b = grove_node_first(owners); b != m && !again;
              b = grove_node_next(owners, b)) {
-            again = grove_node_equal(b, m) != 0;
+            again = same_owner(b, m);
         }
         if (again) {
             continue;
         }
         if (grove_node_type(m) == GROVE_NULL_NODE) {
-            gv_emit_zero(e, NULL, type, owners);
+            gv_emit_zero(e, GV_NO_KEY, type, owners);
         } else {
-            gv_emit_value(e, NULL, type, m, owners);
+            gv_emit_value(e, GV_NO_KEY, type, m, owners);
         }
     }
     grove_builder_close(e->out);
@@ -64,9 +79,9 @@ static void emit_members(gv_emitter *e, const grove_node *node) {
         uint16_t part = gv_schema_fields[type->first_field + i].type;
         uint16_t elem = gv_type_at(part)->elem;
         if (gv_type_at(part)->shape == GV_SHAPE_LIST && elem == GV_TYPE_OWNERREFERENCE) {
-            emit_owners(e, key.p, elem, m);
+            emit_owners(e, key, elem, m);
         } else {
-            gv_emit_value(e, key.p, part, m, node);
+            gv_emit_value(e, key, part, m, node);
         }
     }
 }
@@ -84,13 +99,12 @@ static void emit_namespace(gv_emitter *e, const grove_node *node, const grove_no
     }
 }
 
-void gv_emit_metadata(gv_emitter *e, const char *key, const grove_node *node,
-                      const grove_node *parent) {
+void gv_emit_metadata(gv_emitter *e, gv_str key, const grove_node *node, const grove_node *parent) {
     bool typed = e->typed;
     const grove_node *at = node ? node : parent;
     e->typed = e->metadata = true;
     grove_builder_position(e->out, at, node == NULL);
-    grove_builder_open_object(e->out, key);
+    gv_build_open(e->out, key, GROVE_OBJECT);
     emit_members(e, node);
     emit_namespace(e, node, at);
     grove_builder_close(e->out);

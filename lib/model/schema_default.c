@@ -9,17 +9,16 @@
  */
 #include "base/mem.h"
 #include "model/schema_emit.h"
+#include "value/doc.h"
 
-static void emit_default(gv_emitter *e, const char *key, const char *json,
-                         const grove_node *parent) {
+static void emit_default(gv_emitter *e, gv_str key, const char *json, const grove_node *parent) {
+    gv_str text = gv_str_c(json);
     grove_builder_position(e->out, parent, 1);
-    size_t n = strlen(json);
     if (json[0] == '"') { /* defaults hold no escapes: the generator checks it */
-        grove_builder_stringn(e->out, key, json + 1, n - 2);
-    } else if (json[0] == 't' || json[0] == 'f') {
-        grove_builder_bool(e->out, key, json[0] == 't');
+        gv_build_string(e->out, key, (gv_str){json + 1, text.n - 2});
     } else {
-        grove_builder_number(e->out, key, json, n);
+        bool boolean = json[0] == 't' || json[0] == 'f';
+        gv_build_scalar(e->out, key, boolean ? GROVE_BOOL : GROVE_NUMBER, text);
     }
 }
 
@@ -43,9 +42,9 @@ typedef struct edit_list {
     uint32_t n;
 } edit_list;
 
-static const gv_schema_edit *edit_of(const edit_list *list, const char *member) {
+static const gv_schema_edit *edit_of(const edit_list *list, gv_str member) {
     for (uint32_t i = 0; i < list->n; i++) {
-        if (strcmp(list->edits[i].member, member) == 0) {
+        if (gv_str_is(member, list->edits[i].member)) {
             return &list->edits[i];
         }
     }
@@ -56,9 +55,8 @@ static const gv_schema_edit *edit_of(const edit_list *list, const char *member) 
 static void emit_given(gv_emitter *e, const gv_schema_type *type, const grove_node *node,
                        const edit_list *edits, uint64_t *seen) {
     for (const grove_node *m = grove_node_first(node); m; m = grove_node_next(node, m)) {
-        size_t len = 0;
-        const char *key = grove_node_key(m, &len);
-        int32_t i = gv_type_find(type, key, len);
+        gv_str key = gv_node_key(m);
+        int32_t i = gv_type_find(type, key.p, key.n);
         if (i < 0 || grove_node_type(m) == GROVE_NULL_NODE) {
             continue;
         }
@@ -80,7 +78,7 @@ static void emit_missing(gv_emitter *e, const gv_schema_type *type, const grove_
         if (seen >> i & 1) {
             continue;
         }
-        const char *name = gv_type_text(field->name);
+        gv_str name = {gv_type_text(field->name), field->name_len};
         const gv_schema_edit *edit = edit_of(edits, name);
         if (edit) {
             emit_edit(e, edit, at);
@@ -92,7 +90,7 @@ static void emit_missing(gv_emitter *e, const gv_schema_type *type, const grove_
     }
 }
 
-static void emit_struct(gv_emitter *e, const char *key, uint16_t row, const grove_node *node,
+static void emit_struct(gv_emitter *e, gv_str key, uint16_t row, const grove_node *node,
                         const grove_node *parent) {
     const gv_schema_type *type = gv_type_at(row);
     const grove_node *at = node ? node : parent;
@@ -103,45 +101,45 @@ static void emit_struct(gv_emitter *e, const char *key, uint16_t row, const grov
     }
     uint64_t seen = 0;
     grove_builder_position(e->out, at, node == NULL);
-    grove_builder_open_object(e->out, key);
+    gv_build_open(e->out, key, GROVE_OBJECT);
     emit_given(e, type, node, &edits, &seen);
     emit_missing(e, type, at, &edits, seen);
     grove_builder_close(e->out);
 }
 
-static void emit_list(gv_emitter *e, const char *key, const gv_schema_type *type,
+static void emit_list(gv_emitter *e, gv_str key, const gv_schema_type *type,
                       const grove_node *node) {
     grove_builder_position(e->out, node, 0);
-    grove_builder_open_array(e->out, key);
+    gv_build_open(e->out, key, GROVE_ARRAY);
     for (const grove_node *m = grove_node_first(node); m; m = grove_node_next(node, m)) {
         bool empty = grove_node_type(m) == GROVE_NULL_NODE;
         if (empty && e->typed) {
-            gv_emit_zero(e, NULL, type->elem, node);
+            gv_emit_zero(e, GV_NO_KEY, type->elem, node);
         } else if (empty) {
             grove_builder_position(e->out, m, 0);
-            grove_builder_null(e->out, NULL);
+            gv_build_scalar(e->out, GV_NO_KEY, GROVE_NULL_NODE, GV_STR(""));
         } else {
-            gv_emit_value(e, NULL, type->elem, m, node);
+            gv_emit_value(e, GV_NO_KEY, type->elem, m, node);
         }
     }
     grove_builder_close(e->out);
 }
 
-static void emit_map(gv_emitter *e, const char *key, const gv_schema_type *type,
+static void emit_map(gv_emitter *e, gv_str key, const gv_schema_type *type,
                      const grove_node *node) {
     grove_builder_position(e->out, node, 0);
-    grove_builder_open_object(e->out, key);
+    gv_build_open(e->out, key, GROVE_OBJECT);
     for (const grove_node *m = grove_node_first(node); m; m = grove_node_next(node, m)) {
         if (grove_node_type(m) != GROVE_NULL_NODE) {
-            gv_emit_value(e, grove_node_key(m, NULL), type->elem, m, node);
+            gv_emit_value(e, gv_node_key(m), type->elem, m, node);
         } else if (e->metadata) {
-            gv_emit_zero(e, grove_node_key(m, NULL), type->elem, node);
+            gv_emit_zero(e, gv_node_key(m), type->elem, node);
         }
     }
     grove_builder_close(e->out);
 }
 
-void gv_emit_value(gv_emitter *e, const char *key, uint16_t row, const grove_node *node,
+void gv_emit_value(gv_emitter *e, gv_str key, uint16_t row, const grove_node *node,
                    const grove_node *parent) {
     const gv_schema_type *type = gv_type_at(row);
     gv_shape shape = (gv_shape)type->shape;
@@ -158,45 +156,45 @@ void gv_emit_value(gv_emitter *e, const char *key, uint16_t row, const grove_nod
         gv_emit_canonical(e, key, shape, node);
     } else { /* also what is of a wrong type: validation will say so */
         grove_builder_position(e->out, node, 0);
-        grove_builder_link(e->out, key, e->doc, node);
+        gv_build_link(e->out, key, e->doc, node);
     }
 }
 
-void gv_emit_zero(gv_emitter *e, const char *key, uint16_t row, const grove_node *parent) {
+void gv_emit_zero(gv_emitter *e, gv_str key, uint16_t row, const grove_node *parent) {
     const gv_schema_type *type = gv_type_at(row);
     grove_builder_position(e->out, parent, 1);
     switch ((gv_shape)type->shape) {
     case GV_SHAPE_STRING:
     case GV_SHAPE_DURATION:
-        grove_builder_stringn(e->out, key, "", 0);
+        gv_build_string(e->out, key, GV_STR(""));
         break;
     case GV_SHAPE_INT32:
     case GV_SHAPE_INT64:
     case GV_SHAPE_NUMBER:
     case GV_SHAPE_INT_OR_STRING:
-        grove_builder_int64(e->out, key, 0);
+        gv_build_scalar(e->out, key, GROVE_NUMBER, GV_STR("0"));
         break;
     case GV_SHAPE_BOOL:
-        grove_builder_bool(e->out, key, 0);
+        gv_build_scalar(e->out, key, GROVE_BOOL, GV_STR("false"));
         break;
     case GV_SHAPE_QUANTITY:
-        grove_builder_stringn(e->out, key, "0", 1);
+        gv_build_string(e->out, key, GV_STR("0"));
         break;
     case GV_SHAPE_STRUCT:
         emit_struct(e, key, row, NULL, parent);
         break;
     case GV_SHAPE_LIST:
         if (type->empty_list) {
-            grove_builder_open_array(e->out, key);
+            gv_build_open(e->out, key, GROVE_ARRAY);
             grove_builder_close(e->out);
             break;
         }
-        grove_builder_null(e->out, key);
+        gv_build_scalar(e->out, key, GROVE_NULL_NODE, GV_STR(""));
         break;
     case GV_SHAPE_TIME:
     case GV_SHAPE_ANY:
     case GV_SHAPE_MAP:
-        grove_builder_null(e->out, key);
+        gv_build_scalar(e->out, key, GROVE_NULL_NODE, GV_STR(""));
         break;
     }
 }
@@ -207,27 +205,27 @@ static void emit_root(gv_emitter *e, const gv_schema_root *root, const grove_nod
     grove_builder_position(e->out, object, 0);
     grove_builder_open_object(e->out, NULL);
     for (const grove_node *m = grove_node_first(object); m; m = grove_node_next(object, m)) {
-        size_t len = 0;
-        const char *key = grove_node_key(m, &len);
-        int32_t i = gv_type_find(type, key, len);
+        gv_str key = gv_node_key(m);
+        int32_t i = gv_type_find(type, key.p, key.n);
         if (i < 0 || grove_node_type(m) == GROVE_NULL_NODE) {
             continue;
         }
         seen |= UINT64_C(1) << i;
         uint16_t part = gv_schema_fields[type->first_field + i].type;
-        if (strcmp(key, "status") != 0 || e->flags & GV_SCHEMA_KEEP_STATUS) {
+        if (!gv_str_is(key, "status") || e->flags & GV_SCHEMA_KEEP_STATUS) {
             gv_emit_value(e, key, part, m, object);
         }
     }
     for (uint16_t i = 0; i < type->n_fields; i++) {
         const gv_schema_field *field = &gv_schema_fields[type->first_field + i];
+        gv_str name = {gv_type_text(field->name), field->name_len};
         if (seen >> i & 1) {
             continue;
         }
         if (field->type == GV_TYPE_OBJECTMETA) {
-            gv_emit_metadata(e, gv_type_text(field->name), NULL, object);
+            gv_emit_metadata(e, name, NULL, object);
         } else if (e->typed && field->flags & GV_FIELD_WRITTEN) {
-            gv_emit_zero(e, gv_type_text(field->name), field->type, object);
+            gv_emit_zero(e, name, field->type, object);
         }
     }
     grove_builder_close(e->out);

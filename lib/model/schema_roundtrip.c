@@ -3,14 +3,13 @@
 #include "model/schema_emit.h"
 #include "value/scalar.h"
 
-static void keep(gv_emitter *e, const char *key, const grove_node *node) {
+static void keep(gv_emitter *e, gv_str key, const grove_node *node) {
     grove_builder_position(e->out, node, 0);
-    grove_builder_link(e->out, key, e->doc, node);
+    gv_build_link(e->out, key, e->doc, node);
 }
 
 /* Writes the scratch text, or keeps the node where the text is already the same. */
-static void write_text(gv_emitter *e, const char *key, const grove_node *node,
-                       grove_status status) {
+static void write_text(gv_emitter *e, gv_str key, const grove_node *node, grove_status status) {
     if (status < 0) {
         if (e->status == GROVE_OK) {
             e->status = status;
@@ -25,7 +24,7 @@ static void write_text(gv_emitter *e, const char *key, const grove_node *node,
         return;
     }
     grove_builder_position(e->out, node, 0);
-    grove_builder_stringn(e->out, key, text.p, text.n);
+    gv_build_string(e->out, key, text);
 }
 
 static gv_str trim_spaces(gv_str s) {
@@ -94,7 +93,7 @@ static bool keeps_spelling(gv_str given, gv_str canonical) {
            !gv_str_is(b.digits, "0");
 }
 
-static void quantity(gv_emitter *e, const char *key, const grove_node *node) {
+static void quantity(gv_emitter *e, gv_str key, const grove_node *node) {
     grove_buf_clear(&e->text);
     grove_status status = GROVE_OK;
     gv_str given = {NULL, 0};
@@ -128,17 +127,19 @@ static void quantity(gv_emitter *e, const char *key, const grove_node *node) {
     write_text(e, key, node, status);
 }
 
-static void integer(gv_emitter *e, const char *key, const grove_node *node) {
+static void integer(gv_emitter *e, gv_str key, const grove_node *node) {
     int64_t value = 0;
     if (grove_node_int64(node, &value) < 0) {
         keep(e, key, node);
         return;
     }
+    char text[24];
+    size_t n = gv_fmt(text, sizeof text, "%lld", (long long)value);
     grove_builder_position(e->out, node, 0);
-    grove_builder_int64(e->out, key, value);
+    gv_build_scalar(e->out, key, GROVE_NUMBER, (gv_str){text, n});
 }
 
-void gv_emit_canonical(gv_emitter *e, const char *key, gv_shape shape, const grove_node *node) {
+void gv_emit_canonical(gv_emitter *e, gv_str key, gv_shape shape, const grove_node *node) {
     gv_str text = {NULL, 0};
     text.p = grove_node_textn(node, &text.n);
     grove_type found = grove_node_type(node);
