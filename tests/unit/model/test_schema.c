@@ -14,6 +14,7 @@
 #include "model/syntax.h"
 #include "support/files.h"
 #include "support/oom.h"
+#include "value/build.h"
 #include "value/doc.h"
 
 static grove_env *env;
@@ -130,23 +131,23 @@ static void golden(void **state) {
 }
 
 /* Writes a value with the members of every object in the opposite order. */
-static void reversed(grove_builder *b, const char *key, const grove_node *node) {
+static void reversed(grove_builder *b, gv_str key, const grove_node *node) {
     uint32_t n = grove_node_size(node);
     if (gv_node_is(node, GROVE_OBJECT)) {
-        grove_builder_open_object(b, key);
+        gv_build_open(b, key, GROVE_OBJECT);
         for (uint32_t i = n; i > 0; i--) {
             const grove_node *m = grove_node_at(node, i - 1);
-            reversed(b, grove_node_key(m, NULL), m);
+            reversed(b, gv_node_key(m), m);
         }
         grove_builder_close(b);
     } else if (gv_node_is(node, GROVE_ARRAY)) {
-        grove_builder_open_array(b, key);
+        gv_build_open(b, key, GROVE_ARRAY);
         GV_EACH(m, node) {
-            reversed(b, NULL, m);
+            reversed(b, GV_NO_KEY, m);
         }
         grove_builder_close(b);
     } else {
-        grove_builder_copy(b, key, node);
+        gv_build_copy(b, key, node);
     }
 }
 
@@ -175,7 +176,7 @@ static void order_case(const char *relative, void *ctx) {
     grove_doc *doc = parse_in(env, text, len), *other = NULL;
     grove_builder *b = NULL;
     assert_int_equal(grove_builder_new(env, &b), 0);
-    reversed(b, NULL, grove_doc_root(doc));
+    reversed(b, GV_NO_KEY, grove_doc_root(doc));
     assert_int_equal(grove_builder_finish(b, &other, NULL), 0);
     grove_builder_free(b);
     grove_diags *found[2] = {NULL, NULL};
