@@ -457,7 +457,7 @@ static grove_status start(parser *p) {
 }
 
 static grove_doc *finish(parser *p) {
-    if (p->cap - p->n > p->cap / 16) {
+    if ((p->cap - p->n) * sizeof(grove_node) > p->size / 4) {
         p->key = NULL;
         (void)resize_block(p, p->n); /* shrinking: failure leaves the block as it is */
     }

@@ -133,14 +133,12 @@ grove_status grove_node_write_json(const grove_node *node, uint32_t flags, grove
     gv_out out = {.buf = buf};
     const writer w = {&out, (flags & GROVE_WRITE_PRETTY) && !canonical, canonical};
     const uint64_t before = buf->len;
-    if (write_value(&w, node, 0) < 0) {
-        buf->len = before;
-        if (buf->data) {
-            buf->data[before] = '\0';
-        }
-        return gv_error_nomem(err);
+    const grove_status st = write_value(&w, node, 0);
+    buf->len = st < 0 ? before : buf->len;
+    if (buf->data) {
+        buf->data[buf->len] = '\0';
     }
-    return GROVE_OK;
+    return st < 0 ? gv_error_nomem(err) : GROVE_OK;
 }
 
 grove_status grove_node_hash(const grove_node *node, uint64_t *out_hash, grove_error *err) {

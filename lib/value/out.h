@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the JSON writer puts its bytes: into a buffer, or only into a hash. */
+/* Where the JSON writer puts its bytes: into a buffer (the writer sets the final NUL), or only into a hash. */
 #ifndef GV_VALUE_OUT_H
 #define GV_VALUE_OUT_H
 
@@ -12,8 +12,14 @@ typedef struct gv_out {
 } gv_out;
 
 static inline grove_status gv_out_put(gv_out *out, const char *bytes, size_t n) {
-    if (out->buf) {
-        return grove_buf_append(out->buf, bytes, n);
+    grove_buf *buf = out->buf;
+    if (buf && buf->cap - buf->len > n) { /* most pieces are small and fit */
+        memcpy(buf->data + buf->len, bytes, n);
+        buf->len += n;
+        return GROVE_OK;
+    }
+    if (buf) {
+        return grove_buf_append(buf, bytes, n);
     }
     out->hash = gv_fnv1a(out->hash, bytes, n);
     return GROVE_OK;
