@@ -22,12 +22,19 @@ static bool same_quantity(const grove_node *a, const grove_node *b) {
 
 static bool same_in(const grove_node *a, const grove_node *b, bool quantities);
 
+/* Structures that the typed form holds by value: written as {} or not at all, they are the same. */
+static bool is_zero_struct(gv_str key, const grove_node *node) {
+    return grove_node_type(node) == GROVE_OBJECT && grove_node_size(node) == 0 &&
+           (gv_str_is(key, "metadata") || gv_str_is(key, "devices"));
+}
+
 /* Capacities are the quantities among what is compared here: 1024Mi equals 1Gi. */
 static bool covers(const grove_node *a, const grove_node *b, bool quantities) {
     GV_EACH(member, a) {
         gv_str key = gv_node_key(member);
-        if (!is_empty(member) && !same_in(member, grove_node_getn(b, key.p, key.n),
-                                          quantities || gv_str_is(key, "capacity"))) {
+        if (!is_empty(member) && !is_zero_struct(key, member) &&
+            !same_in(member, grove_node_getn(b, key.p, key.n),
+                     quantities || gv_str_is(key, "capacity"))) {
             return false;
         }
     }
