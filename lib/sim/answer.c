@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request is answered: objects, Status documents, refusals. */
+#include <stdarg.h>
+
+#include "sim/call.h"
+
+/* http and reason -> how a program sees it */
+static grove_status status_of(int32_t http, const char *reason) {
+    switch (http) {
+    case 400:
+    case 422:
+        return GROVE_E_REFUSED;
+    case 401:
+        return GROVE_E_AUTH;
+    case 403:
+        return GROVE_E_FORBIDDEN;
+    case 404:
+        return GROVE_E_NOT_FOUND;
+    case 409:
+        return strcmp(reason, "AlreadyExists") == 0 ? GROVE_E_EXISTS : GROVE_E_CONFLICT;
+    case 410:
+        return GROVE_E_GONE;
+    case 405:
+    case 415:
+        return GROVE_E_UNSUPPORTED;
+    case 429:
+        return GROVE_E_BUSY;
+    default:
+        return GROVE_E_UNAVAILABLE;
+    }
+}
+
+grove_status gv_sim_answer(gv_sim_call *c, int32_t http, grove_doc *doc) {
+    c->res->status = GROVE_OK;
+    c->res->http = http;
+    c->res->doc = doc;
+    return GROVE_OK;
+}
+
+grove_status gv_sim_answer_object(gv_sim_call *c, int32_t http, const gv_sim_object *o) {
+    return gv_sim_answer(c, http, grove_doc_ref(o->doc));
+}
+
+static void open_status(grove_builder *b, const char *status) {
+    grove_builder_open_object(b, NULL);
+    grove_builder_string(b, "kind", "Status");
+    grove_builder_string(b, "apiVersion", "v1");
+    grove_builder_open_object(b, "metadata");
+    grove_builder_close(b);
+    grove_builder_string(b, "status", status);
+}
+
+static void build_details(gv_sim_call *c, gv_str uid, const gv_sim_cause *cause) {
+    grove_builder *b = c->sim->builder;
+    grove_builder_open_object(b, "details");
+    if (c->name.n > 0) {
+        grove_builder_stringn(b, "name", c->name.p, c->name.n);
+    }
+    if (c->info && c->info->group[0]) {
+        grove_builder_string(b, "group", c->info->group);
+    }
+    if (c->info) {
+        grove_builder_string(b, "kind", c->info->plural);
+    }
+    if (uid.n > 0) {
+        grove_builder_stringn(b, "uid", uid.p, uid.n);
+    }
+    if (cause) {
+        grove_builder_open_array(b, "causes");
+        grove_builder_open_object(b, NULL);
+        grove_builder_string(b, "reason", cause->reason);
+        grove_builder_string(b, "message", cause->message);
+        if (cause->field[0]) {
+            grove_builder_string(b, "field", cause->field);
+        }
+        grove_builder_close(b);
+        grove_builder_close(b);
+    }
+    grove_builder_close(b);
+}
+
+grove_status gv_sim_answer_success(gv_sim_call *c, int32_t http, gv_str uid) {
+    grove_builder *b = c->sim->builder;
+    open_status(b, "Success");
+    if (uid.n > 0) {
+        build_details(c, uid, NULL);
+    } else {
+        grove_builder_int64(b, "code", http);
+    }
+    grove_builder_close(b);
+    grove_doc *doc = NULL;
+    grove_status st = grove_builder_finish(b, &doc, NULL);
+    return st < 0 ? st : gv_sim_answer(c, http, doc);
+}
+
+static grove_status refuse(gv_sim_call *c, int32_t http, const char *reason,
+                           const gv_sim_cause *cause) {
+    grove_builder *b = c->sim->builder;
+    grove_sim_result *r = c->res;
+    open_status(b, "Failure");
+    grove_builder_string(b, "message", r->message);
+    grove_builder_string(b, "reason", reason);
+    if (http != 400 && http != 415 && c->info) {
+        build_details(c, (gv_str){"", 0}, cause);
+    }
+    grove_builder_int64(b, "code", http);
+    grove_builder_close(b);
+    grove_doc *doc = NULL;
+    grove_status st = grove_builder_finish(b, &doc, NULL);
+    if (st < 0) {
+        return st;
+    }
+    grove_doc_unref(r->doc);
+    r->doc = doc;
+    r->http = http;
+    r->status = status_of(http, reason);
+    (void)gv_fmt(r->reason, sizeof r->reason, "%s", reason);
+    return GROVE_OK;
+}
+
+grove_status gv_sim_refuse(gv_sim_call *c, int32_t http, const char *reason,
+                           const gv_sim_cause *cause, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    (void)gv_vfmt(c->res->message, sizeof c->res->message, fmt, ap);
+    va_end(ap);
+    return refuse(c, http, reason, cause);
+}
+
+grove_status gv_sim_bad_request(gv_sim_call *c, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    (void)gv_vfmt(c->res->message, sizeof c->res->message, fmt, ap);
+    va_end(ap);
+    return refuse(c, 400, "BadRequest", NULL);
+}
+
+/* "pods" or "podcliques.grove.io" */
+static const char *resource_name(const gv_sim_call *c, char *out, size_t cap) {
+    (void)gv_fmt(out, cap, "%s%s%s", c->info->plural, c->info->group[0] ? "." : "", c->info->group);
+    return out;
+}
+
+grove_status gv_sim_not_found(gv_sim_call *c) {
+    char resource[128];
+    return gv_sim_refuse(c, 404, "NotFound", NULL, "%s \"%.*s\" not found",
+                         resource_name(c, resource, sizeof resource), (int)c->name.n, c->name.p);
+}
+
+grove_status gv_sim_conflict(gv_sim_call *c, const char *why) {
+    char resource[128];
+    return gv_sim_refuse(
+        c, 409, "Conflict", NULL, "Operation cannot be fulfilled on %s \"%.*s\": %s",
+        resource_name(c, resource, sizeof resource), (int)c->name.n, c->name.p, why);
+}
+
+grove_status gv_sim_invalid(gv_sim_call *c, const char *field, const char *cause,
+                            const char *text) {
+    gv_sim_cause k = {cause, text, field};
+    return gv_sim_refuse(c, 422, "Invalid", &k, "%s%s%s \"%.*s\" is invalid: %s: %s", c->info->name,
+                         c->info->group[0] ? "." : "", c->info->group, (int)c->name.n, c->name.p,
+                         field, text);
+}
