@@ -84,8 +84,8 @@ static const char *context_name(const char *context) {
 static grove_status syntax_error(const gv_yaml_reader *r, grove_error *err) {
     const yaml_parser_t *p = &r->parser;
     gv_yaml_place place = r->begin;
-    if (p->error == YAML_MEMORY_ERROR) {
-        return gv_error_nomem(err);
+    if (p->error == YAML_MEMORY_ERROR || p->error == YAML_NO_ERROR) {
+        return gv_error_nomem(err); /* some of libyaml's failed allocations set no error at all */
     }
     if (p->error == YAML_READER_ERROR) {
         const char *stop = place.at + p->problem_offset;
