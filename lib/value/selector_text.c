@@ -137,17 +137,21 @@ static grove_status add_value(parser *p, gv_requirement *r, gv_str value) {
     return GROVE_OK;
 }
 
-/* "(a,b)", where an item may be empty: "()" and "(a,)" hold the empty value. */
+/* "(a,b)", where an item may be empty: "()" and "(a,)" hold the empty value. Kubernetes reads commas in
+ * pairs and so refuses a list that ends with an even number of them. */
 static grove_status parse_list(parser *p, gv_requirement *r) {
     if (p->kind != TOKEN_OPEN) {
         return expected(p, "\"(\"");
     }
     advance(p);
-    for (;;) {
+    for (uint32_t commas = 0;; commas++) {
         gv_str value = {"", 0};
         if (at_word(p)) {
             value = p->word;
+            commas = 0;
             advance(p);
+        } else if (p->kind == TOKEN_CLOSE && commas > 0 && commas % 2 == 0) {
+            return expected(p, "a value");
         }
         grove_status st = add_value(p, r, value);
         if (st < 0) {

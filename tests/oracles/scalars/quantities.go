@@ -52,7 +52,9 @@ func quantities(folder string) {
 			return
 		}
 		good = append(good, text)
-		f.put(quantityVector{Text: text, Format: q.String(), Family: string(q.Format), Nano: nano(q.DeepCopy())})
+		// Not q.String(): that may give back the text that was parsed.
+		number, suffix := q.CanonicalizeBytes(make([]byte, 0, 64))
+		f.put(quantityVector{Text: text, Format: string(number) + string(suffix), Family: string(q.Format), Nano: nano(q.DeepCopy())})
 	}
 	numbers := []string{"0", "1", "7", "10", "12", "100", "999", "1000", "1023", "1024", "1025", "1500", "2048", "1048576", "1000000", "0.1", "0.5", "1.5", "1.25", "0.001", "0.0001",
 		"1.23456789", "0.123456789", "0.1234567891", "1.9999999999", ".5", "5.", "00", "007", "0.10", "1.0", "1.50", "0.0", "000.000", "12.345", "3.14159265358979", "9007199254740993",
