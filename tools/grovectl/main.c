@@ -9,6 +9,7 @@ const verb grovectl_verbs[] = {
     {"crd", "print the resource definitions", cmd_crd},
     {"place", "decide where gangs go", cmd_place},
     {"default", "objects as a cluster would store them", cmd_default},
+    {"render", "every child object of a PodCliqueSet, offline", cmd_render},
     {"validate", "what a cluster would say about manifests", cmd_validate},
     {NULL, NULL, NULL},
 };
