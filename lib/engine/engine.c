@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Life cycle, watches, events and completions. */
+#include "engine/engine.h"
+
+#include "value/doc.h"
+
+#define DEFAULT_IN_FLIGHT 256
+#define DEFAULT_GANGS 64
+#define DEFAULT_BACKOFF_NS (INT64_C(100) * 1000 * 1000)
+
+/* Everything a plan reads; the order is that of the first lists. Owners come before what they own. */
+static const gv_kind watched[] = {
+    GV_KIND_CLUSTERTOPOLOGYBINDING, GV_KIND_PRIORITYCLASS, GV_KIND_RESOURCECLAIMTEMPLATE,
+    GV_KIND_PODCLIQUESET, GV_KIND_PODCLIQUESCALINGGROUP, GV_KIND_PODCLIQUE, GV_KIND_PODGANG,
+    GV_KIND_NODE, GV_KIND_POD, GV_KIND_SERVICE, GV_KIND_SERVICEACCOUNT, GV_KIND_SECRET,
+    GV_KIND_ROLE, GV_KIND_ROLEBINDING, GV_KIND_HPA, GV_KIND_RESOURCECLAIM, GV_KIND_COMPUTEDOMAIN,
+    GV_KIND_KAI_PODGROUP, GV_KIND_KAI_TOPOLOGY, GV_KIND_VOLCANO_PODGROUP};
+
+static bool dup_text(grove_env *env, const char *text, char **out) {
+    if (!text) {
+        return true;
+    }
+    size_t n = strlen(text) + 1;
+    *out = gv_alloc(env, n);
+    if (*out) {
+        memcpy(*out, text, n);
+    }
+    return *out != NULL;
+}
+
+static void free_text(grove_env *env, char *text) {
+    if (text) {
+        gv_free(env, text, strlen(text) + 1);
+    }
+}
+
+static grove_status set_options(grove_engine *e, const grove_engine_options *given,
+                                grove_error *err) {
+    grove_engine_options o = {0};
+    if (given) {
+        grove_status st = gv_struct_in(&o, sizeof o, given, given->size,
+                                       offsetof(grove_engine_options, config));
+        if (st < 0) {
+            return gv_error(err, st, "engine options have a size this library does not know");
+        }
+    }
+    e->flags = o.flags;
+    e->seed = o.seed;
+    e->max_in_flight = o.max_in_flight ? o.max_in_flight : DEFAULT_IN_FLIGHT;
+    e->gangs_a_step = o.gangs_a_step ? o.gangs_a_step : DEFAULT_GANGS;
+    e->resync_ns = o.resync_ns;
+    e->backoff_ns = o.backoff_ns ? o.backoff_ns : DEFAULT_BACKOFF_NS;
+    e->next_resync = INT64_MAX;
+    if (!dup_text(e->env, o.ns, &e->ns) ||
+        !dup_text(e->env, o.bind_schedulers, &e->bind_schedulers)) {
+        return gv_error_nomem(err);
+    }
+    if (o.config) {
+        e->base_config = grove_config_ref(o.config);
+        return GROVE_OK;
+    }
+    return grove_config_new(e->env, &e->base_config) < 0 ? gv_error_nomem(err) : GROVE_OK;
+}
+
+static grove_status set_watches(grove_engine *e) {
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) {
+        gv_engine_watch w = {.kind = watched[i], .token = ++e->next_token, .wanted = true};
+        if (!gv_vec_push(e->env, &e->watches, w)) {
+            return GROVE_E_NOMEM;
+        }
+    }
+    return GROVE_OK;
+}
+
+grove_status grove_engine_new(grove_env *env, const grove_engine_options *options,
+                              grove_engine **out_engine, grove_error *err) {
+    if (!env || !out_engine) {
+        return gv_error(err, GROVE_E_INVALID, "grove_engine_new: an argument is missing");
+    }
+    grove_engine *e = gv_zalloc(env, sizeof *e);
+    if (!e) {
+        return gv_error_nomem(err);
+    }
+    e->env = grove_env_ref(env);
+    gv_map_init(&e->sets, env);
+    gv_map_init(&e->gangs_to_check, env);
+    gv_map_init(&e->decided, env);
+    grove_buf_init(&e->op_text, env);
+    grove_status st = set_options(e, options, err);
+    if (st == GROVE_OK) {
+        st = grove_store_new(env, &e->store);
+    }
+    if (st == GROVE_OK) {
+        st = grove_planner_new(env, &e->planner);
+    }
+    if (st == GROVE_OK) {
+        st = gv_view_init(&e->view, env, err);
+    }
+    if (st == GROVE_OK) {
+        st = set_watches(e);
+    }
+    if (st == GROVE_OK) {
+        st = gv_engine_refresh_config(e, err);
+    }
+    if (st < 0) {
+        grove_engine_free(e);
+        return err && err->status == st ? st : gv_error(err, st, "the engine could not be made");
+    }
+    *out_engine = e;
+    return GROVE_OK;
+}
+
+static void free_in_flight(grove_engine *e, size_t i) {
+    gv_in_flight *f = &e->in_flight.v[i];
+    gv_free(e->env, f->ns, f->bytes);
+    e->in_flight.v[i] = e->in_flight.v[--e->in_flight.n];
+}
+
+void grove_engine_free(grove_engine *e) {
+    if (!e) {
+        return;
+    }
+    grove_env *env = e->env;
+    while (e->in_flight.n) {
+        free_in_flight(e, e->in_flight.n - 1);
+    }
+    gv_vec_fini(env, &e->in_flight);
+    gv_vec_fini(env, &e->watches);
+    gv_engine_gangs_fini(e);
+    gv_engine_sets_fini(e);
+    grove_plan_unref(e->op_plan);
+    grove_buf_fini(&e->op_text);
+    if (e->view.env) {
+        gv_view_fini(&e->view);
+    }
+    grove_planner_free(e->planner);
+    grove_store_free(e->store);
+    grove_config_unref(e->config);
+    grove_config_unref(e->base_config);
+    free_text(env, e->ns);
+    free_text(env, e->bind_schedulers);
+    gv_free(env, e, sizeof *e);
+    grove_env_unref(env);
+}
+
+/* ---- watches ---- */
+
+grove_status grove_engine_next_watch(grove_engine *e, const grove_watch **out_watch,
+                                     grove_error *err) {
+    (void)err;
+    *out_watch = NULL;
+    for (size_t i = 0; i < e->watches.n; i++) {
+        gv_engine_watch *w = &e->watches.v[i];
+        if (w->wanted) {
+            bool namespaced = gv_kind_get(w->kind)->namespaced;
+            w->wanted = false;
+            e->watch = (grove_watch){.size = (uint32_t)sizeof e->watch,
+                                     .kind = (grove_kind)w->kind,
+                                     .token = w->token,
+                                     .ns = namespaced ? e->ns : NULL};
+            *out_watch = &e->watch;
+            return GROVE_OK;
+        }
+    }
+    return GROVE_OK;
+}
+
+static gv_engine_watch *find_watch(grove_engine *e, uint64_t token) {
+    for (size_t i = 0; i < e->watches.n; i++) {
+        if (e->watches.v[i].token == token) {
+            return &e->watches.v[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_synced(const grove_engine *e) {
+    for (size_t i = 0; i < e->watches.n; i++) {
+        if (!e->watches.v[i].synced) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- events ---- */
+
+static bool is_setting(gv_kind kind) {
+    return kind == GV_KIND_CLUSTERTOPOLOGYBINDING || kind == GV_KIND_PRIORITYCLASS ||
+           kind == GV_KIND_RESOURCECLAIMTEMPLATE || kind == GV_KIND_VOLCANO_QUEUE;
+}
+
+/* A pod's room and its gang, before and after: `gang` names the one to look at. */
+static grove_status follow_pod(grove_engine *e, gv_str ns, gv_str name, gv_str uid,
+                               grove_error *err) {
+    const gv_object *object = gv_store_get(e->store, GV_KIND_POD, ns, name);
+    const gv_pod *pod = object ? &object->u.pod : NULL;
+    if (pod && !gv_str_is(uid, pod->head.uid)) {
+        grove_status st = gv_view_sync_pod(&e->view, NULL, uid, err);
+        if (st < 0) {
+            return st;
+        }
+        uid = gv_str_c(pod->head.uid);
+    }
+    grove_status st = gv_view_sync_pod(&e->view, pod, uid, err);
+    if (st == GROVE_OK && pod && pod->gang[0]) {
+        st = gv_engine_check_gang(e, ns, gv_str_c(pod->gang));
+    }
+    return st;
+}
+
+/* The part of the engine's own state that stands beside the store. */
+static grove_status follow(grove_engine *e, gv_kind kind, const grove_node *object,
+                           grove_error *err) {
+    const grove_node *meta = grove_node_get(object, "metadata");
+    gv_str ns = gv_node_get_str(meta, "namespace"), name = gv_node_get_str(meta, "name");
+    if (is_setting(kind)) {
+        e->config_stale = true;
+        return GROVE_OK;
+    }
+    switch (kind) {
+    case GV_KIND_NODE:
+        return gv_view_sync_node(&e->view, e->store, name, err);
+    case GV_KIND_POD:
+        return follow_pod(e, ns, name, gv_node_get_str(meta, "uid"), err);
+    case GV_KIND_PODGANG:
+        return gv_engine_check_gang(e, ns, name);
+    default:
+        return GROVE_OK;
+    }
+}
+
+static grove_status on_object(grove_engine *e, const grove_event *event, grove_error *err) {
+    gv_kind kind = (gv_kind)event->kind;
+    grove_status st;
+    if (event->type == GROVE_EVENT_DELETED) {
+        st = grove_store_remove(e->store, event->object, err);
+    } else {
+        st = grove_store_put(e->store, event->object_doc, event->object, err);
+    }
+    return st < 0 ? st : follow(e, kind, event->object, err);
+}
+
+/* What a relist did not show is gone, and with it its room. */
+static grove_status on_synced(grove_engine *e, gv_engine_watch *w, grove_error *err) {
+    grove_status st = GROVE_OK;
+    if (w->relisting) {
+        st = gv_store_relist_end(e->store, w->kind);
+        if (st == GROVE_OK && (w->kind == GV_KIND_NODE || w->kind == GV_KIND_POD)) {
+            st = gv_view_resync(&e->view, e->store, err);
+        }
+        e->config_stale = e->config_stale || is_setting(w->kind);
+    }
+    if (st == GROVE_OK) {
+        w->synced = true;
+        w->relisting = false;
+    }
+    return st;
+}
+
+grove_status grove_engine_feed(grove_engine *e, const grove_event *event, int64_t now_ns,
+                               grove_error *err) {
+    gv_engine_watch *w = find_watch(e, event->token);
+    e->now = now_ns;
+    if (!w) {
+        return GROVE_OK; /* of a watch that has ended */
+    }
+    e->stats.events++;
+    switch (event->type) {
+    case GROVE_EVENT_ADDED:
+    case GROVE_EVENT_MODIFIED:
+    case GROVE_EVENT_DELETED:
+        return on_object(e, event, err);
+    case GROVE_EVENT_BOOKMARK:
+        gv_store_bookmark(e->store, w->kind, gv_str_c(event->resource_version));
+        return GROVE_OK;
+    case GROVE_EVENT_SYNCED:
+        return on_synced(e, w, err);
+    case GROVE_EVENT_GONE:
+        gv_store_relist_begin(e->store, w->kind);
+        w->relisting = w->wanted = true;
+        w->token = ++e->next_token;
+        return GROVE_OK;
+    default:
+        return GROVE_OK; /* of a newer backend */
+    }
+}
+
+/* ---- completions ---- */
+
+static bool is_success(const gv_in_flight *f, const grove_completion *c) {
+    bool gone_already = c->status == GROVE_E_NOT_FOUND &&
+                        (f->verb == GROVE_VERB_DELETE || f->verb == GROVE_VERB_EVICT);
+    return c->status == GROVE_OK || gone_already;
+}
+
+static grove_status on_read_back(grove_engine *e, const gv_in_flight *f, const grove_completion *c,
+                                 grove_error *err) {
+    gv_str ns = gv_str_c(f->ns), name = gv_str_c(f->name);
+    if (c->status == GROVE_OK && c->object) {
+        gv_store_settle(e->store, f->kind, ns, name);
+        grove_status st = grove_store_put(e->store, c->object_doc, c->object, err);
+        return st < 0 ? st : follow(e, f->kind, c->object, err);
+    }
+    if (c->status == GROVE_E_NOT_FOUND) {
+        gv_store_settle(e->store, f->kind, ns, name);
+    }
+    return GROVE_OK; /* any other answer: asked again */
+}
+
+/* The first failure drops the rest of the plan; the set is planned anew after a pause. */
+static void on_failure(grove_engine *e, const gv_in_flight *f, const grove_completion *c) {
+    gv_set *set = f->set;
+    int64_t wait = gv_engine_backoff(e, set->failures + 1);
+    int64_t wish = (int64_t)c->retry_after_ms * 1000 * 1000;
+    e->stats.failures++;
+    set->dropped = true;
+    set->dirty = true;
+    /* A conflict says that the state has moved on: the next plan starts from there at once. */
+    if (c->status != GROVE_E_CONFLICT && c->status != GROVE_E_NOT_FOUND) {
+        set->failures++;
+        set->not_before = e->now + (wish > wait ? wish : wait);
+    }
+    const char *fields[] = {"kind",   gv_kind_get(f->kind)->name, "namespace", f->ns, "name",
+                            f->name,  "status", grove_status_name(c->status),
+                            "reason", c->reason ? c->reason : "", NULL};
+    gv_log(e->env, c->status == GROVE_E_CONFLICT ? GROVE_LOG_DEBUG : GROVE_LOG_WARN, "engine",
+           "GRV5002", c->message && c->message[0] ? c->message : "a write failed", fields);
+}
+
+static grove_status on_write(grove_engine *e, const gv_in_flight *f, const grove_completion *c,
+                             grove_error *err) {
+    bool ok = is_success(f, c);
+    gv_str rv = gv_node_str(gv_node_path(c->object, "metadata.resourceVersion"));
+    bool whole = ok && c->object && f->verb != GROVE_VERB_BIND && f->verb != GROVE_VERB_EVICT &&
+                 f->verb != GROVE_VERB_SCALE && gv_kind_of(c->object) == f->kind;
+    grove_status st = gv_store_write_end(e->store, f->kind, gv_str_c(f->ns), gv_str_c(f->name), ok,
+                                         whole ? c->object_doc : NULL, whole ? c->object : NULL,
+                                         whole ? rv : GV_STR(""), e->now, err);
+    if (st < 0) {
+        return st;
+    }
+    if (!ok && f->verb == GROVE_VERB_BIND) {
+        st = gv_engine_binding_failed(e, gv_str_c(f->ns), gv_str_c(f->name));
+    }
+    if (ok) {
+        f->set->failures = 0;
+        f->set->burst += f->create;
+    } else {
+        on_failure(e, f, c);
+    }
+    f->set->burst_used -= f->create && f->set->burst_used > 0;
+    f->set->in_flight--;
+    return st;
+}
+
+grove_status grove_engine_complete(grove_engine *e, const grove_completion *completion,
+                                   int64_t now_ns, grove_error *err) {
+    e->now = now_ns;
+    for (size_t i = 0; i < e->in_flight.n; i++) {
+        gv_in_flight *f = &e->in_flight.v[i];
+        if (f->token == completion->token) {
+            grove_status st = f->set ? on_write(e, f, completion, err)
+                                     : on_read_back(e, f, completion, err);
+            if (st == GROVE_OK) {
+                free_in_flight(e, i);
+            }
+            return st;
+        }
+    }
+    return GROVE_OK;
+}
+
+/* ---- operations ---- */
+
+static grove_status resync_when_due(grove_engine *e, int64_t now) {
+    if (e->resync_ns <= 0) {
+        return GROVE_OK;
+    }
+    if (e->next_resync == INT64_MAX) {
+        e->next_resync = now + e->resync_ns;
+    }
+    if (now < e->next_resync) {
+        return GROVE_OK;
+    }
+    e->next_resync = now + e->resync_ns;
+    return grove_store_mark_all(e->store);
+}
+
+grove_status grove_engine_next_op(grove_engine *e, int64_t now_ns, const grove_op **out_op,
+                                  grove_error *err) {
+    bool found = false;
+    e->now = now_ns;
+    *out_op = NULL;
+    if (!is_synced(e)) {
+        return GROVE_OK; /* a plan from half a cluster would delete the other half */
+    }
+    grove_status st = resync_when_due(e, now_ns);
+    if (st == GROVE_OK && e->config_stale) {
+        st = gv_engine_refresh_config(e, err);
+        st = st == GROVE_OK ? grove_store_mark_all(e->store) : st;
+    }
+    if (st == GROVE_OK) {
+        st = gv_engine_place_gangs(e, now_ns, err);
+    }
+    if (st == GROVE_OK) {
+        st = gv_engine_take_dirty(e);
+    }
+    if (st == GROVE_OK) {
+        st = gv_engine_next_action(e, now_ns, &found, err);
+    }
+    if (st == GROVE_OK && found) {
+        *out_op = &e->op;
+    }
+    return st;
+}
+
+int64_t grove_engine_deadline(const grove_engine *e) {
+    if (!is_synced(e)) {
+        return INT64_MAX;
+    }
+    int64_t at = gv_engine_sets_deadline(e);
+    return e->next_resync < at ? e->next_resync : at;
+}
+
+int32_t grove_engine_is_idle(const grove_engine *e) {
+    gv_map_entry *entry;
+    if (!is_synced(e) || e->in_flight.n > 0 || e->active.n > 0 || e->config_stale ||
+        gv_map_size(&e->gangs_to_check) > 0) {
+        return 0;
+    }
+    for (uint32_t i = 0; (entry = gv_map_next(&e->sets, &i));) {
+        const gv_set *set = entry->value;
+        if (set->dirty) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+grove_status grove_engine_recompute(grove_engine *e) {
+    e->config_stale = true;
+    return grove_store_mark_all(e->store);
+}
+
+grove_status grove_engine_stats_get(const grove_engine *e, grove_engine_stats *out_stats) {
+    if (!out_stats || out_stats->size < offsetof(grove_engine_stats, events)) {
+        return GROVE_E_INVALID;
+    }
+    grove_engine_stats s = e->stats;
+    uint32_t size = out_stats->size < sizeof s ? out_stats->size : (uint32_t)sizeof s;
+    s.size = out_stats->size;
+    s.sets = gv_map_size(&e->sets);
+    s.in_flight = (uint32_t)e->in_flight.n;
+    s.gangs_waiting = gv_engine_gangs_waiting(e);
+    memcpy(out_stats, &s, size);
+    return GROVE_OK;
+}

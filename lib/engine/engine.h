@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine from inside. engine.c takes events and completions in, sets.c turns plans into operations,
+ * gangs.c decides which gangs are placed, view_*.c translate the store for the placement engine.
+ */
+#ifndef GV_ENGINE_ENGINE_H
+#define GV_ENGINE_ENGINE_H
+
+#include <stdbool.h>
+
+#include <grove/engine.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "engine/view_sched.h"
+#include "plan/plan.h"
+#include "store/store.h"
+
+/* One PodCliqueSet's plan on its way out. */
+typedef struct gv_set {
+    char *ns, *name; /* in one allocation behind the struct */
+    size_t bytes;
+    grove_plan *plan; /* the last one; kept for explanations */
+    uint32_t next;    /* first action not yet handed out */
+    uint32_t in_flight;
+    uint32_t burst, burst_used; /* slow start: creates allowed without an answer, and used */
+    uint32_t failures;          /* in a row */
+    int64_t not_before;         /* backoff: no new plan and no action before it */
+    int64_t deadline;           /* the plan's own; GROVE_NEVER */
+    int64_t planned_at;
+    bool dirty, active; /* to be planned; in engine.active */
+    bool dropped;       /* an action failed: what follows is planned anew */
+} gv_set;
+
+typedef struct gv_in_flight {
+    uint64_t token;
+    gv_set *set; /* NULL: a read-back */
+    grove_verb verb;
+    gv_kind kind;
+    bool create;
+    bool has_overlay;
+    char *ns, *name; /* one allocation */
+    size_t bytes;
+} gv_in_flight;
+
+typedef struct gv_engine_watch {
+    gv_kind kind;
+    uint64_t token;
+    bool wanted, synced, relisting;
+} gv_engine_watch;
+
+/* A decision until its pods are seen bound; everything it points to lives in its arena. */
+typedef struct gv_decided {
+    gv_arena arena;
+    grove_placement placement;
+    gv_str ns, set;
+} gv_decided;
+
+struct grove_engine {
+    grove_env *env;
+    uint32_t flags;
+    grove_config *base_config; /* what the host gave */
+    grove_config *config;      /* with the cluster's own objects laid over it */
+    bool config_stale;
+    char *ns, *bind_schedulers;
+    uint64_t seed;
+    uint32_t max_in_flight, gangs_a_step;
+    int64_t resync_ns, backoff_ns, next_resync;
+
+    grove_store *store;
+    grove_planner *planner;
+    gv_view view;
+    uint64_t next_token;
+    int64_t now; /* as last told */
+
+    gv_map sets;                /* "ns/name" -> gv_set */
+    GV_VEC(gv_set *) active;    /* sets with actions left, served in turn */
+    size_t turn;
+    GV_VEC(gv_in_flight) in_flight;
+    GV_VEC(gv_engine_watch) watches;
+
+    gv_map gangs_to_check; /* "ns/name" -> non-NULL */
+    gv_map decided;        /* "ns/name" of the gang -> gv_decided */
+    GV_VEC(const grove_placement *) placements; /* lent to the planner */
+
+    grove_op op; /* handed out last, with its texts pinned by the plan or here */
+    grove_plan *op_plan;
+    grove_buf op_text;
+    grove_watch watch;
+    grove_engine_stats stats;
+};
+
+/* ---- sets.c ---- */
+gv_set *gv_engine_set(grove_engine *e, gv_str ns, gv_str name); /* made when new; NULL: no memory */
+grove_status gv_engine_take_dirty(grove_engine *e);
+/* Plans what is due and fills e->op; *out false when nothing can be handed out now. */
+grove_status gv_engine_next_action(grove_engine *e, int64_t now, bool *out, grove_error *err);
+void gv_engine_sets_fini(grove_engine *e);
+int64_t gv_engine_sets_deadline(const grove_engine *e);
+/* Wait after so many failures in a row. */
+int64_t gv_engine_backoff(const grove_engine *e, uint32_t failures);
+
+/* ---- gangs.c ---- */
+grove_status gv_engine_check_gang(grove_engine *e, gv_str ns, gv_str gang);
+grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *err);
+/* The decisions for gangs of one set, as the planner takes them; pointers live until the next call. */
+grove_status gv_engine_decisions_of(grove_engine *e, gv_str ns, gv_str set,
+                                    const grove_placement *const **out, uint32_t *out_n);
+/* A pod of the gang could not be bound: decide again. */
+grove_status gv_engine_binding_failed(grove_engine *e, gv_str ns, gv_str pod);
+uint32_t gv_engine_gangs_waiting(const grove_engine *e);
+const gv_decided *gv_engine_decision(grove_engine *e, gv_str ns, gv_str gang);
+void gv_engine_gangs_fini(grove_engine *e);
+
+/* ---- settings.c ---- */
+/* The configuration with the cluster's topology bindings, classes and templates. */
+grove_status gv_engine_refresh_config(grove_engine *e, grove_error *err);
+
+/* "ns/name" into a buffer of the engine; the view is good until the next call. */
+gv_str gv_engine_key(grove_buf *buf, gv_str ns, gv_str name);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why an object waits: the plan's reasons and the placement's. */
+#include "engine/engine.h"
+#include "model/labels.h"
+#include "value/doc.h"
+
+/* The set an object belongs to: itself, or what its part-of label says. */
+static gv_str set_of(const gv_object *object) {
+    return object->u.head.kind == GV_KIND_PODCLIQUESET ? gv_str_c(object->u.head.name)
+                                                        : gv_str_c(object->u.head.part_of);
+}
+
+static gv_str gang_of(const gv_object *object) {
+    if (object->u.head.kind == GV_KIND_PODGANG) {
+        return gv_str_c(object->u.head.name);
+    }
+    if (gv_object_is_pod(object)) {
+        return gv_str_c(object->u.pod.gang);
+    }
+    return gv_node_get_str(gv_node_path(gv_object_node(object), "metadata.labels"),
+                           GV_LABEL_PODGANG);
+}
+
+static const char *verdict_word(grove_gang_verdict verdict) {
+    return verdict == GROVE_VERDICT_PLACED       ? "placed"
+           : verdict == GROVE_VERDICT_INFEASIBLE ? "infeasible"
+                                                 : "unknown";
+}
+
+static grove_status explain_json(grove_engine *e, const gv_set *set, const gv_decided *decided,
+                                 grove_buf *buf, grove_error *err) {
+    grove_buf plan;
+    grove_doc *plan_doc = NULL, *doc = NULL;
+    grove_builder *b = NULL;
+    grove_buf_init(&plan, e->env);
+    grove_status st = grove_plan_write_json(set->plan, 0, &plan, err);
+    if (st == GROVE_OK) {
+        st = grove_doc_parse_json(e->env, plan.data, (size_t)plan.len, 0, &plan_doc, err);
+    }
+    if (st == GROVE_OK) {
+        st = grove_builder_new(e->env, &b);
+    }
+    if (st == GROVE_OK) {
+        grove_builder_open_object(b, NULL);
+        grove_builder_string(b, "apiVersion", "libgrove.io/v1alpha1");
+        grove_builder_string(b, "kind", "Explanation");
+        grove_builder_copy(b, "waits", grove_node_get(grove_doc_root(plan_doc), "waits"));
+        if (decided) {
+            grove_builder_open_object(b, "placement");
+            grove_builder_string(b, "gang", decided->placement.gang);
+            grove_builder_string(b, "verdict", verdict_word(decided->placement.verdict));
+            grove_builder_string(b, "reason", decided->placement.reason);
+            grove_builder_string(b, "text", decided->placement.text);
+            grove_builder_close(b);
+        }
+        grove_builder_close(b);
+        st = grove_builder_finish(b, &doc, err);
+    }
+    if (st == GROVE_OK) {
+        st = grove_node_write_json(grove_doc_root(doc), GROVE_WRITE_PRETTY, buf, err);
+    }
+    grove_builder_free(b);
+    grove_doc_unref(doc);
+    grove_doc_unref(plan_doc);
+    grove_buf_fini(&plan);
+    return st;
+}
+
+grove_status grove_engine_explain(grove_engine *e, grove_kind kind, const char *ns,
+                                  const char *name, int64_t now_ns, int32_t json, grove_buf *buf,
+                                  grove_error *err) {
+    const gv_object *object = gv_store_get(e->store, (gv_kind)kind, gv_str_c(ns), gv_str_c(name));
+    if (!object) {
+        return gv_error(err, GROVE_E_NOT_FOUND, "there is no object %s/%s of this kind", ns, name);
+    }
+    gv_str key = gv_engine_key(&e->op_text, gv_str_c(ns), set_of(object));
+    const gv_set *set = key.p ? gv_map_get(&e->sets, key) : NULL;
+    gv_str gang = gang_of(object);
+    const gv_decided *decided = gang.n ? gv_engine_decision(e, gv_str_c(ns), gang) : NULL;
+    if (!set || !set->plan) {
+        return gv_error(err, GROVE_E_NOT_FOUND, "no plan was made for %s/%s", ns, name);
+    }
+    if (json) {
+        return explain_json(e, set, decided, buf, err);
+    }
+    bool whole = kind == GROVE_KIND_PODCLIQUESET;
+    grove_status st = grove_plan_explain(set->plan, whole ? GROVE_KIND_NONE : kind,
+                                         whole ? NULL : name, now_ns, buf, err);
+    if (st == GROVE_OK && decided && decided->placement.text[0]) {
+        st = gv_buf_fmt(buf, "Placement of gang %s: %s\n%s\n", decided->placement.gang,
+                        verdict_word(decided->placement.verdict), decided->placement.text);
+    }
+    return st;
+}

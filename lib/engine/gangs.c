@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which gangs are placed when: a gang is looked at when one of its pods or its PodGang changed, and all
+ * that wait are looked at again when capacity changed. Order of service: priority, then age, then name.
+ */
+#include "base/sort.h"
+#include "engine/engine.h"
+#include "model/labels.h"
+#include "value/doc.h"
+
+grove_status gv_engine_check_gang(grove_engine *e, gv_str ns, gv_str gang) {
+    gv_str key = gv_engine_key(&e->op_text, ns, gang);
+    return key.p && gv_map_put(&e->gangs_to_check, key, e) ? GROVE_OK : GROVE_E_NOMEM;
+}
+
+static void drop_decision(grove_engine *e, gv_str key) {
+    gv_decided *d = gv_map_remove(&e->decided, key);
+    if (d) {
+        gv_arena_fini(&d->arena);
+        gv_free(e->env, d, sizeof *d);
+    }
+}
+
+void gv_engine_gangs_fini(grove_engine *e) {
+    gv_map_entry *entry;
+    for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
+        drop_decision(e, (gv_str){entry->key, entry->key_len});
+    }
+    gv_map_fini(&e->decided);
+    gv_map_fini(&e->gangs_to_check);
+    gv_vec_fini(e->env, &e->placements);
+}
+
+const gv_decided *gv_engine_decision(grove_engine *e, gv_str ns, gv_str gang) {
+    gv_str key = gv_engine_key(&e->op_text, ns, gang);
+    return key.p ? gv_map_get(&e->decided, key) : NULL;
+}
+
+uint32_t gv_engine_gangs_waiting(const grove_engine *e) {
+    uint32_t n = 0;
+    gv_map_entry *entry;
+    for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
+        const gv_decided *d = entry->value;
+        n += d->placement.verdict != GROVE_VERDICT_PLACED;
+    }
+    return n;
+}
+
+/* ---- is the gang ours to place ---- */
+
+static bool in_list(const char *list, gv_str word) {
+    gv_str rest = gv_str_c(list);
+    while (rest.n) {
+        const char *comma = memchr(rest.p, ',', rest.n);
+        size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
+        if (gv_str_eq(gv_str_trim((gv_str){rest.p, n}), word)) {
+            return true;
+        }
+        rest = comma ? (gv_str){comma + 1, rest.n - n - 1} : (gv_str){rest.p, 0};
+    }
+    return false;
+}
+
+static bool is_ours(const grove_engine *e, const grove_node *podgang) {
+    gv_str name =
+        gv_node_get_str(gv_node_path(podgang, "metadata.labels"), GV_LABEL_SCHEDULER_NAME);
+    if (name.n == 0) {
+        name = gv_str_c(e->config->default_scheduler);
+    }
+    return e->bind_schedulers && in_list(e->bind_schedulers, name);
+}
+
+/* ---- keeping an answer ---- */
+
+static gv_decided *new_decision(grove_engine *e, gv_str ns, gv_str gang, gv_str set) {
+    gv_str key = gv_engine_key(&e->op_text, ns, gang);
+    gv_decided *d = gv_zalloc(e->env, sizeof *d);
+    if (!d) {
+        return NULL;
+    }
+    gv_arena_init(&d->arena, e->env);
+    d->ns.p = gv_arena_dup(&d->arena, ns);
+    d->set.p = gv_arena_dup(&d->arena, set);
+    d->placement.gang = gv_arena_dup(&d->arena, gang);
+    if (!key.p || !d->ns.p || !d->set.p || !d->placement.gang) {
+        gv_arena_fini(&d->arena);
+        gv_free(e->env, d, sizeof *d);
+        return NULL;
+    }
+    d->ns.n = ns.n;
+    d->set.n = set.n;
+    d->placement.size = (uint32_t)sizeof d->placement;
+    d->placement.retry_ns = GROVE_NEVER;
+    d->placement.reason = d->placement.text = "";
+    drop_decision(e, key);
+    if (!gv_map_put(&e->decided, key, d)) {
+        gv_arena_fini(&d->arena);
+        gv_free(e->env, d, sizeof *d);
+        return NULL;
+    }
+    return d;
+}
+
+/* Notes each pod's node and holds its room until it is seen there. */
+static grove_status keep_places(grove_engine *e, gv_decided *d, const gv_view_gang *gang,
+                                grove_error *err) {
+    grove_placed_pod *pods = gv_arena_array(&d->arena, grove_placed_pod, gang->n_seats + 1);
+    uint32_t n = 0;
+    if (!pods) {
+        return gv_error_nomem(err);
+    }
+    for (uint32_t i = 0, at = 0; i < gang->n_seats; i++) {
+        const gv_view_seat *seat = gang->seats[i];
+        at = i > 0 && gang->seats[i - 1]->podgroup == seat->podgroup ? at + 1 : 0;
+        uint32_t count = 0;
+        const uint32_t *nodes = grove_decision_nodes(e->view.decision, seat->podgroup, &count);
+        if (at >= count || nodes[at] == GROVE_SCHED_NONE) {
+            continue; /* a surplus pod without room */
+        }
+        gv_str uid = gv_str_c(seat->pod->head.uid);
+        pods[n].pod = gv_arena_dup(&d->arena, gv_str_c(seat->pod->head.name));
+        pods[n].uid = gv_arena_dup(&d->arena, uid);
+        pods[n].node =
+            gv_arena_dup(&d->arena, gv_str_c(grove_sched_node_name(e->view.sched, nodes[at])));
+        if (!pods[n].pod || !pods[n].uid || !pods[n].node) {
+            return gv_error_nomem(err);
+        }
+        grove_status st = gv_view_assume(&e->view, uid, nodes[at], seat->class_id, err);
+        if (st < 0) {
+            return st;
+        }
+        n++;
+    }
+    d->placement.pods = pods;
+    d->placement.n_pods = n;
+    return GROVE_OK;
+}
+
+static grove_status keep_explanation(grove_engine *e, gv_decided *d, grove_error *err) {
+    grove_buf text;
+    grove_buf_init(&text, e->env);
+    grove_certificate proof = {.size = (uint32_t)sizeof proof};
+    grove_status st =
+        grove_sched_explain(e->view.sched, e->view.gang, e->view.decision, 0, &text, err);
+    if (st == GROVE_OK) {
+        gv_str line = gv_str_trim(gv_buf_view(&text));
+        d->placement.text = gv_arena_dup(&d->arena, line);
+        st = d->placement.text ? GROVE_OK : gv_error_nomem(err);
+    }
+    grove_buf_fini(&text);
+    if (grove_decision_certificate(e->view.decision, &proof) == GROVE_OK) {
+        d->placement.reason = grove_reason_name(proof.reason);
+    }
+    return st;
+}
+
+static grove_status decide(grove_engine *e, gv_str ns, gv_str name, gv_str set,
+                           const gv_view_gang *gang, grove_error *err) {
+    grove_status st =
+        grove_sched_place(e->view.sched, e->view.gang, NULL, e->view.decision, err);
+    if (st < 0) {
+        return st;
+    }
+    gv_decided *d = new_decision(e, ns, name, set);
+    if (!d) {
+        return gv_error_nomem(err);
+    }
+    grove_verdict verdict = grove_decision_verdict(e->view.decision);
+    e->stats.decisions++;
+    if (verdict == GROVE_PLACED) {
+        e->stats.placed++;
+        d->placement.verdict = GROVE_VERDICT_PLACED;
+        d->placement.score = (uint32_t)grove_decision_score(e->view.decision) / 1000;
+        st = keep_places(e, d, gang, err);
+    } else {
+        d->placement.verdict =
+            verdict == GROVE_INFEASIBLE ? GROVE_VERDICT_INFEASIBLE : GROVE_VERDICT_UNKNOWN;
+        st = keep_explanation(e, d, err);
+    }
+    return st == GROVE_OK ? grove_store_mark(e->store, d->ns.p, d->set.p) : st;
+}
+
+/* ---- looking at gangs ---- */
+
+typedef struct candidate {
+    gv_str key;
+    const grove_node *podgang;
+    int64_t priority, created;
+} candidate;
+
+static int by_service(const void *a, const void *b, void *ctx) {
+    const candidate *x = a, *y = b;
+    (void)ctx;
+    if (x->priority != y->priority) {
+        return x->priority > y->priority ? -1 : 1;
+    }
+    if (x->created != y->created) {
+        return x->created < y->created ? -1 : 1;
+    }
+    return gv_str_cmp(x->key, y->key);
+}
+
+static int64_t priority_of(const grove_engine *e, const grove_node *podgang) {
+    gv_str name = gv_node_str(gv_node_path(podgang, "spec.priorityClassName"));
+    return name.n ? gv_node_get_int(gv_config_priority_class(e->config, name), "value", 0) : 0;
+}
+
+/* A decision holds until its pods are bound; after that the gang is looked at afresh. */
+static bool is_decided(grove_engine *e, gv_str ns, gv_str key) {
+    const gv_decided *d = gv_map_get(&e->decided, key);
+    if (!d || d->placement.verdict != GROVE_VERDICT_PLACED) {
+        return false;
+    }
+    for (uint32_t i = 0; i < d->placement.n_pods; i++) {
+        const gv_object *pod =
+            gv_store_get(e->store, GV_KIND_POD, ns, gv_str_c(d->placement.pods[i].pod));
+        if (pod && gv_pod_is_active(&pod->u.pod) && !gv_pod_is_bound(&pod->u.pod) &&
+            strcmp(pod->u.pod.head.uid, d->placement.pods[i].uid) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static grove_status look_at(grove_engine *e, const candidate *c, grove_error *err) {
+    const grove_node *meta = grove_node_get(c->podgang, "metadata");
+    gv_str ns = gv_node_get_str(meta, "namespace"), name = gv_node_get_str(meta, "name");
+    gv_str set = gv_node_get_str(grove_node_get(meta, "labels"), GV_LABEL_PART_OF);
+    gv_view_gang gang;
+    if (is_decided(e, ns, c->key)) {
+        return GROVE_OK;
+    }
+    grove_status st = gv_view_describe(&e->view, e->store, e->config, c->podgang, &gang, err);
+    if (st < 0) {
+        return st;
+    }
+    if (!gang.complete) {
+        drop_decision(e, c->key);
+        return GROVE_OK;
+    }
+    return decide(e, ns, name, set, &gang, err);
+}
+
+static grove_status mark_waiting(grove_engine *e) {
+    gv_map_entry *entry;
+    for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
+        const gv_decided *d = entry->value;
+        if (d->placement.verdict != GROVE_VERDICT_PLACED &&
+            !gv_map_put(&e->gangs_to_check, (gv_str){entry->key, entry->key_len}, e)) {
+            return GROVE_E_NOMEM;
+        }
+    }
+    return GROVE_OK;
+}
+
+static gv_object *find_gang(const grove_engine *e, gv_str key) {
+    const char *slash = memchr(key.p, '/', key.n);
+    gv_str ns = {key.p, (size_t)(slash - key.p)};
+    gv_str name = {slash + 1, key.n - ns.n - 1};
+    return gv_store_get(e->store, GV_KIND_PODGANG, ns, name);
+}
+
+/* Fills `list` with the gangs to look at, in order of service. */
+static grove_status collect(grove_engine *e, gv_arena *arena, const candidate ***out,
+                            uint32_t *out_n) {
+    uint32_t n = 0;
+    const candidate **list =
+        gv_arena_array(arena, const candidate *, gv_map_size(&e->gangs_to_check) + 1);
+    gv_map_entry *entry;
+    for (uint32_t i = 0; list && (entry = gv_map_next(&e->gangs_to_check, &i));) {
+        gv_str key = {entry->key, entry->key_len};
+        const gv_object *object = find_gang(e, key);
+        if (!object || gv_object_is_terminating(object) ||
+            !is_ours(e, gv_object_node(object))) {
+            drop_decision(e, key);
+            gv_map_remove(&e->gangs_to_check, key);
+            continue;
+        }
+        candidate *c = gv_arena_new(arena, candidate);
+        if (!c || !(c->key.p = gv_arena_dup(arena, key))) {
+            return GROVE_E_NOMEM;
+        }
+        c->key.n = key.n;
+        c->podgang = gv_object_node(object);
+        c->priority = priority_of(e, c->podgang);
+        c->created = object->u.head.created;
+        list[n++] = c;
+    }
+    gv_sort((const void **)list, n, by_service, NULL);
+    *out = list;
+    *out_n = n;
+    return list ? GROVE_OK : GROVE_E_NOMEM;
+}
+
+grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *err) {
+    (void)now;
+    if (!e->bind_schedulers) {
+        gv_map_clear(&e->gangs_to_check);
+        return GROVE_OK;
+    }
+    if (gv_store_take_capacity_mark(e->store) && mark_waiting(e) < 0) {
+        return gv_error_nomem(err);
+    }
+    if (gv_map_size(&e->gangs_to_check) == 0) {
+        return GROVE_OK;
+    }
+    gv_arena arena;
+    const candidate **list = NULL;
+    uint32_t n = 0;
+    gv_arena_init(&arena, e->env);
+    grove_status st = collect(e, &arena, &list, &n);
+    if (st < 0) {
+        gv_error_nomem(err);
+    }
+    for (uint32_t i = 0; st == GROVE_OK && i < n && i < e->gangs_a_step; i++) {
+        st = look_at(e, list[i], err);
+        if (st == GROVE_OK) {
+            gv_map_remove(&e->gangs_to_check, list[i]->key);
+        }
+    }
+    gv_arena_fini(&arena);
+    return st;
+}
+
+/* ---- for the planner ---- */
+
+grove_status gv_engine_decisions_of(grove_engine *e, gv_str ns, gv_str set,
+                                    const grove_placement *const **out, uint32_t *out_n) {
+    gv_map_entry *entry;
+    e->placements.n = 0;
+    for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
+        const gv_decided *d = entry->value;
+        if (gv_str_eq(d->ns, ns) && gv_str_eq(d->set, set) &&
+            !gv_vec_push(e->env, &e->placements, &d->placement)) {
+            return GROVE_E_NOMEM;
+        }
+    }
+    *out = e->placements.v;
+    *out_n = (uint32_t)e->placements.n;
+    return GROVE_OK;
+}
+
+grove_status gv_engine_binding_failed(grove_engine *e, gv_str ns, gv_str pod_name) {
+    const gv_object *pod = gv_store_get(e->store, GV_KIND_POD, ns, pod_name);
+    if (!pod) {
+        return GROVE_OK;
+    }
+    gv_str gang = gv_str_c(pod->u.pod.gang);
+    gv_str key = gv_engine_key(&e->op_text, ns, gang);
+    if (!key.p) {
+        return GROVE_E_NOMEM;
+    }
+    gv_decided *d = gv_map_get(&e->decided, key);
+    for (uint32_t i = 0; d && i < d->placement.n_pods; i++) {
+        const gv_object *other =
+            gv_store_get(e->store, GV_KIND_POD, ns, gv_str_c(d->placement.pods[i].pod));
+        if (!other || !gv_pod_is_bound(&other->u.pod)) {
+            gv_view_release(&e->view, gv_str_c(d->placement.pods[i].uid));
+        }
+    }
+    drop_decision(e, key);
+    return gv_engine_check_gang(e, ns, gang);
+}

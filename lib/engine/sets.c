@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From dirty sets to operations: one plan a set at a time, its actions in order, creates ramping up, and
+ * a pause after failures. A set is planned again only when the last plan's operations have ended, so
+ * that a burst of answers costs one plan and not one each.
+ */
+#include "engine/engine.h"
+
+#define BACKOFF_MAX_NS (INT64_C(60) * 1000 * 1000 * 1000)
+/* A plan whose operations hang does not hold up its set for longer. */
+#define REPLAN_AFTER_NS (INT64_C(5) * 1000 * 1000 * 1000)
+#define FIRST_BURST 1
+
+static gv_str set_key(grove_buf *buf, const gv_set *set) {
+    return gv_engine_key(buf, gv_str_c(set->ns), gv_str_c(set->name));
+}
+
+gv_str gv_engine_key(grove_buf *buf, gv_str ns, gv_str name) {
+    grove_buf_clear(buf);
+    if (gv_buf_str(buf, ns) < 0 || gv_buf_char(buf, '/') < 0 || gv_buf_str(buf, name) < 0) {
+        return (gv_str){NULL, 0};
+    }
+    return gv_buf_view(buf);
+}
+
+gv_set *gv_engine_set(grove_engine *e, gv_str ns, gv_str name) {
+    gv_str key = gv_engine_key(&e->op_text, ns, name);
+    gv_set *set = key.p ? gv_map_get(&e->sets, key) : NULL;
+    if (set || !key.p) {
+        return set;
+    }
+    size_t bytes = sizeof *set + ns.n + name.n + 2;
+    set = gv_zalloc(e->env, bytes);
+    if (!set) {
+        return NULL;
+    }
+    set->bytes = bytes;
+    set->ns = (char *)(set + 1);
+    set->name = set->ns + ns.n + 1;
+    memcpy(set->ns, ns.p, ns.n);
+    memcpy(set->name, name.p, name.n);
+    set->deadline = GROVE_NEVER;
+    if (!gv_map_put(&e->sets, key, set)) {
+        gv_free(e->env, set, bytes);
+        return NULL;
+    }
+    return set;
+}
+
+void gv_engine_sets_fini(grove_engine *e) {
+    gv_map_entry *entry;
+    for (uint32_t i = 0; (entry = gv_map_next(&e->sets, &i));) {
+        gv_set *set = entry->value;
+        grove_plan_unref(set->plan);
+        gv_free(e->env, set, set->bytes);
+    }
+    gv_map_fini(&e->sets);
+    gv_vec_fini(e->env, &e->active);
+}
+
+grove_status gv_engine_take_dirty(grove_engine *e) {
+    const char *ns, *name;
+    while (grove_store_next_dirty(e->store, &ns, &name)) {
+        gv_set *set = gv_engine_set(e, gv_str_c(ns), gv_str_c(name));
+        if (!set) {
+            grove_store_mark(e->store, ns, name); /* a mark that was there needs no memory */
+            return GROVE_E_NOMEM;
+        }
+        set->dirty = true;
+    }
+    return GROVE_OK;
+}
+
+static uint32_t actions_left(const gv_set *set) {
+    return set->plan && !set->dropped ? grove_plan_actions(set->plan) - set->next : 0;
+}
+
+static bool may_plan(const grove_engine *e, const gv_set *set, int64_t now) {
+    if (now < set->not_before || actions_left(set) > 0) {
+        return false;
+    }
+    if (set->in_flight > 0 && now < set->planned_at + REPLAN_AFTER_NS) {
+        return false;
+    }
+    bool due = set->dirty || now >= set->deadline;
+    return due && !gv_store_set_uncertain(e->store, gv_str_c(set->ns), gv_str_c(set->name), now);
+}
+
+/* The set is gone and nothing of it is left to do. */
+static bool is_finished(const grove_engine *e, const gv_set *set) {
+    return !gv_store_get(e->store, GV_KIND_PODCLIQUESET, gv_str_c(set->ns), gv_str_c(set->name)) &&
+           gv_store_of_set(e->store, gv_str_c(set->ns), gv_str_c(set->name))->n == 0 &&
+           set->in_flight == 0;
+}
+
+static void drop_set(grove_engine *e, gv_set *set) {
+    for (size_t i = 0; i < e->active.n; i++) {
+        if (e->active.v[i] == set) {
+            e->active.v[i] = e->active.v[--e->active.n];
+            break;
+        }
+    }
+    gv_map_remove(&e->sets, set_key(&e->op_text, set));
+    grove_plan_unref(set->plan);
+    gv_free(e->env, set, set->bytes);
+}
+
+static grove_status activate(grove_engine *e, gv_set *set) {
+    if (!set->active) {
+        if (!gv_vec_push(e->env, &e->active, set)) {
+            return GROVE_E_NOMEM;
+        }
+        set->active = true;
+    }
+    return GROVE_OK;
+}
+
+/* Law (a): an unchanged store gives the same plan, byte for byte. */
+static grove_status check_repeatable(grove_engine *e, const grove_plan_request *rq,
+                                     const grove_plan *plan, grove_error *err) {
+    grove_plan *again = NULL;
+    grove_buf a, b;
+    grove_buf_init(&a, e->env);
+    grove_buf_init(&b, e->env);
+    grove_status st = grove_plan_make(e->planner, e->store, rq, &again, err);
+    if (st == GROVE_OK) {
+        st = grove_plan_write_json(plan, 0, &a, err);
+    }
+    if (st == GROVE_OK) {
+        st = grove_plan_write_json(again, 0, &b, err);
+    }
+    if (st == GROVE_OK && !gv_str_eq(gv_buf_view(&a), gv_buf_view(&b))) {
+        st = gv_error(err, GROVE_E_INTERNAL, "two plans for %s/%s from one state differ", rq->ns,
+                      rq->name);
+    }
+    grove_plan_unref(again);
+    grove_buf_fini(&a);
+    grove_buf_fini(&b);
+    return st;
+}
+
+static grove_status make_plan(grove_engine *e, gv_set *set, int64_t now, grove_error *err) {
+    grove_plan_request rq = {.size = (uint32_t)sizeof rq,
+                             .ns = set->ns,
+                             .name = set->name,
+                             .config = e->config,
+                             .now_ns = now,
+                             .seed = e->seed,
+                             .flags = e->flags & GROVE_ENGINE_NO_EVENTS ? GROVE_PLAN_NO_EVENTS : 0};
+    grove_plan *plan = NULL;
+    grove_status st = gv_engine_decisions_of(e, gv_str_c(set->ns), gv_str_c(set->name),
+                                             &rq.placements, &rq.n_placements);
+    if (st == GROVE_OK) {
+        st = grove_plan_make(e->planner, e->store, &rq, &plan, err);
+    }
+    if (st == GROVE_OK && e->flags & GROVE_ENGINE_CHECK) {
+        st = check_repeatable(e, &rq, plan, err);
+    }
+    if (st == GROVE_OK && grove_plan_actions(plan) > 0) {
+        st = activate(e, set);
+    }
+    if (st < 0) {
+        grove_plan_unref(plan);
+        return st;
+    }
+    grove_plan_unref(set->plan);
+    set->plan = plan;
+    set->next = 0;
+    set->burst = FIRST_BURST;
+    set->burst_used = 0;
+    set->dirty = set->dropped = false;
+    set->planned_at = now;
+    set->deadline = grove_plan_deadline(plan);
+    e->stats.plans++;
+    e->stats.empty_plans += grove_plan_actions(plan) == 0;
+    return GROVE_OK;
+}
+
+/* A planner's refusal of one set (a broken object, an invariant) must not stop the others. */
+static grove_status plan_or_postpone(grove_engine *e, gv_set *set, int64_t now, grove_error *err) {
+    grove_status st = make_plan(e, set, now, err);
+    if (st == GROVE_OK || st == GROVE_E_NOMEM || e->flags & GROVE_ENGINE_CHECK) {
+        return st;
+    }
+    const char *fields[] = {"namespace", set->ns, "name", set->name, "status",
+                            grove_status_name(st), NULL};
+    gv_log(e->env, GROVE_LOG_ERROR, "engine", "GRV5001", err ? err->message : "a set cannot be planned",
+           fields);
+    set->failures++;
+    set->not_before = now + gv_engine_backoff(e, set->failures);
+    return GROVE_OK;
+}
+
+int64_t gv_engine_backoff(const grove_engine *e, uint32_t failures) {
+    int64_t wait = e->backoff_ns;
+    for (uint32_t i = 1; i < failures && wait < BACKOFF_MAX_NS; i++) {
+        wait *= 2;
+    }
+    return wait < BACKOFF_MAX_NS ? wait : BACKOFF_MAX_NS;
+}
+
+static grove_status plan_due_sets(grove_engine *e, int64_t now, grove_error *err) {
+    gv_map_entry *entry;
+    for (uint32_t i = 0; (entry = gv_map_next(&e->sets, &i));) {
+        gv_set *set = entry->value;
+        if (set->dirty && is_finished(e, set)) {
+            drop_set(e, set);
+            continue;
+        }
+        if (may_plan(e, set, now)) {
+            grove_status st = plan_or_postpone(e, set, now, err);
+            if (st < 0) {
+                return st;
+            }
+        }
+    }
+    return GROVE_OK;
+}
+
+/* Actions of one order run side by side; the next order waits for all of the one before. */
+static bool may_hand_out(const grove_engine *e, const gv_set *set, const grove_action *a) {
+    if (set->in_flight > 0 && set->next > 0 &&
+        grove_plan_action(set->plan, set->next - 1)->order != a->order) {
+        return false;
+    }
+    if (a->verb == GROVE_VERB_CREATE && set->burst_used >= set->burst) {
+        return false;
+    }
+    if (a->verb == GROVE_VERB_EVENT || a->verb == GROVE_VERB_CREATE) {
+        return true;
+    }
+    return !gv_store_in_flight(e->store, (gv_kind)a->kind, gv_str_c(a->ns), gv_str_c(a->name));
+}
+
+static void fill_op(grove_engine *e, gv_set *set, const grove_action *a, uint64_t token) {
+    grove_plan *pinned = grove_plan_ref(set->plan);
+    grove_plan_unref(e->op_plan);
+    e->op_plan = pinned;
+    e->op = (grove_op){.size = (uint32_t)sizeof e->op,
+                       .verb = a->verb,
+                       .token = token,
+                       .kind = a->kind,
+                       .subresource = a->subresource,
+                       .patch_type = a->patch_type,
+                       .flags = a->verb == GROVE_VERB_EVENT ? GROVE_OP_NO_REPLY : 0,
+                       .ns = a->ns,
+                       .name = a->name,
+                       .body_doc = a->body,
+                       .body = a->body ? grove_doc_root(a->body) : NULL,
+                       .uid = a->uid[0] ? a->uid : NULL,
+                       .resource_version = a->resource_version[0] ? a->resource_version : NULL,
+                       .target = a->node,
+                       .reason = a->reason,
+                       .grace_seconds = GROVE_GRACE_DEFAULT};
+}
+
+/* Lays the effect over the store and remembers who waits for the answer. */
+static grove_status launch(grove_engine *e, gv_set *set, const grove_action *a, uint64_t token,
+                           int64_t now, grove_error *err) {
+    size_t ns = strlen(a->ns), name = strlen(a->name);
+    gv_in_flight f = {.token = token,
+                      .set = set,
+                      .verb = a->verb,
+                      .kind = (gv_kind)a->kind,
+                      .create = a->verb == GROVE_VERB_CREATE,
+                      .bytes = ns + name + 2};
+    if (!gv_vec_reserve(e->env, &e->in_flight, e->in_flight.n + 1) ||
+        !(f.ns = gv_alloc(e->env, f.bytes))) {
+        return gv_error_nomem(err);
+    }
+    memcpy(f.ns, a->ns, ns + 1);
+    f.name = f.ns + ns + 1;
+    memcpy(f.name, a->name, name + 1);
+    gv_write write = gv_action_write(a, now);
+    grove_status st = gv_store_write_begin(e->store, &write, err);
+    if (st < 0) {
+        gv_free(e->env, f.ns, f.bytes);
+        return st;
+    }
+    f.has_overlay = true;
+    e->in_flight.v[e->in_flight.n++] = f;
+    set->in_flight++;
+    set->burst_used += f.create;
+    return GROVE_OK;
+}
+
+static void count(grove_engine *e, grove_verb verb) {
+    e->stats.operations++;
+    e->stats.creates += verb == GROVE_VERB_CREATE;
+    e->stats.patches += verb == GROVE_VERB_PATCH;
+    e->stats.deletes += verb == GROVE_VERB_DELETE;
+    e->stats.binds += verb == GROVE_VERB_BIND;
+}
+
+/* One action of one set; *out false when the set has none that may go now. */
+static grove_status hand_out(grove_engine *e, gv_set *set, int64_t now, bool *out,
+                             grove_error *err) {
+    *out = false;
+    if (actions_left(set) == 0 || now < set->not_before) {
+        return GROVE_OK;
+    }
+    const grove_action *a = grove_plan_action(set->plan, set->next);
+    if (!may_hand_out(e, set, a)) {
+        return GROVE_OK;
+    }
+    uint64_t token = e->next_token + 1;
+    if (a->verb != GROVE_VERB_EVENT) {
+        grove_status st = launch(e, set, a, token, now, err);
+        if (st == GROVE_E_CONFLICT) {
+            return GROVE_OK; /* a write to this object has not been observed yet */
+        }
+        if (st < 0) {
+            return st;
+        }
+    }
+    e->next_token = token;
+    fill_op(e, set, a, token);
+    set->next++;
+    count(e, a->verb);
+    *out = true;
+    return GROVE_OK;
+}
+
+/* The object whose overlay is too old is read back before its set is planned again. */
+static grove_status read_back(grove_engine *e, int64_t now, bool *out, grove_error *err) {
+    gv_kind kind;
+    const char *ns, *name;
+    *out = false;
+    for (size_t i = 0; i < e->in_flight.n; i++) {
+        if (!e->in_flight.v[i].set) {
+            return GROVE_OK; /* one at a time */
+        }
+    }
+    if (!gv_store_uncertain(e->store, now, &kind, &ns, &name)) {
+        return GROVE_OK;
+    }
+    size_t ns_len = strlen(ns), name_len = strlen(name);
+    gv_in_flight f = {.token = e->next_token + 1,
+                      .verb = GROVE_VERB_GET,
+                      .kind = kind,
+                      .bytes = ns_len + name_len + 2};
+    if (!gv_vec_reserve(e->env, &e->in_flight, e->in_flight.n + 1) ||
+        !(f.ns = gv_alloc(e->env, f.bytes))) {
+        return gv_error_nomem(err);
+    }
+    memcpy(f.ns, ns, ns_len + 1);
+    f.name = f.ns + ns_len + 1;
+    memcpy(f.name, name, name_len + 1);
+    e->next_token = f.token;
+    e->in_flight.v[e->in_flight.n++] = f;
+    e->op = (grove_op){.size = (uint32_t)sizeof e->op,
+                       .verb = GROVE_VERB_GET,
+                       .token = f.token,
+                       .kind = (grove_kind)kind,
+                       .ns = f.ns,
+                       .name = f.name,
+                       .reason = "ReadBack",
+                       .grace_seconds = GROVE_GRACE_DEFAULT};
+    count(e, GROVE_VERB_GET);
+    *out = true;
+    return GROVE_OK;
+}
+
+/* Sets take turns, so that one with thousands of pods does not hold up the others. */
+static grove_status serve_active(grove_engine *e, int64_t now, bool *out, grove_error *err) {
+    *out = false;
+    for (size_t tried = 0, n = e->active.n; tried < n && e->active.n > 0; tried++) {
+        if (e->turn >= e->active.n) {
+            e->turn = 0;
+        }
+        gv_set *set = e->active.v[e->turn];
+        if (actions_left(set) == 0) {
+            set->active = false;
+            e->active.v[e->turn] = e->active.v[--e->active.n];
+            continue;
+        }
+        grove_status st = hand_out(e, set, now, out, err);
+        if (st < 0) {
+            return st;
+        }
+        e->turn++;
+        if (*out) {
+            return GROVE_OK;
+        }
+    }
+    return GROVE_OK;
+}
+
+grove_status gv_engine_next_action(grove_engine *e, int64_t now, bool *out, grove_error *err) {
+    *out = false;
+    if (e->in_flight.n >= e->max_in_flight) {
+        return GROVE_OK;
+    }
+    grove_status st = read_back(e, now, out, err);
+    if (st < 0 || *out) {
+        return st;
+    }
+    st = serve_active(e, now, out, err);
+    if (st < 0 || *out) {
+        return st;
+    }
+    st = plan_due_sets(e, now, err);
+    return st < 0 ? st : serve_active(e, now, out, err);
+}
+
+/* Work that waits for an answer or an event has no time of its own: the host calls again after those. */
+int64_t gv_engine_sets_deadline(const grove_engine *e) {
+    int64_t first = gv_store_deadline(e->store);
+    gv_map_entry *entry;
+    for (uint32_t i = 0; (entry = gv_map_next(&e->sets, &i));) {
+        const gv_set *set = entry->value;
+        bool work = set->dirty || actions_left(set) > 0;
+        int64_t at = set->deadline;
+        if (work && set->not_before > e->now) {
+            at = set->not_before;
+        } else if (set->dirty && set->in_flight > 0) {
+            at = set->planned_at + REPLAN_AFTER_NS;
+        } else if (at < set->not_before) {
+            at = set->not_before;
+        }
+        first = at < first ? at : first;
+    }
+    return first;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pod spec as a class of the placement engine. */
+#include "engine/view_class.h"
+
+#include "value/doc.h"
+
+typedef struct work {
+    gv_view *v;
+    bool failed;
+} work;
+
+static void *array(work *w, size_t elem, uint32_t n) {
+    void *p = gv_arena_zalloc(&w->v->scratch, elem * (n ? n : 1));
+    w->failed = w->failed || !p;
+    return p;
+}
+
+/* Texts of nodes are NUL-terminated and live as long as their document, which the store pins. */
+static const char *text(const grove_node *object, const char *key) {
+    return gv_node_get_str(object, key).p;
+}
+
+grove_status gv_view_amounts(gv_view *v, const gv_request *list, uint32_t n, int64_t **out,
+                             uint32_t *out_n) {
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t resource = 0;
+        grove_status st = grove_sched_resource(v->sched, list[i].name, &resource);
+        if (st < 0) {
+            return st;
+        }
+    }
+    uint32_t count = grove_sched_resource_count(v->sched);
+    int64_t *amounts = gv_arena_array(&v->scratch, int64_t, count);
+    if (!amounts) {
+        return GROVE_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t resource = 0;
+        grove_status st = grove_sched_resource(v->sched, list[i].name, &resource);
+        if (st < 0) {
+            return st;
+        }
+        amounts[resource] = list[i].amount;
+    }
+    *out = amounts;
+    *out_n = count;
+    return GROVE_OK;
+}
+
+static grove_status read_requests(gv_view *v, const grove_node *spec, grove_sched_class_spec *out,
+                                  grove_error *err) {
+    v->requests.n = 0;
+    grove_status st = gv_podspec_requests(v->env, spec, &v->requests, err);
+    if (st < 0) {
+        return st;
+    }
+    gv_request *list = gv_arena_array(&v->scratch, gv_request, v->requests.n + 1);
+    if (!list) {
+        return gv_error_nomem(err);
+    }
+    for (size_t i = 0; i < v->requests.n; i++) {
+        list[i].name = gv_arena_dup(&v->scratch, v->requests.v[i].name);
+        list[i].amount = v->requests.v[i].amount;
+        if (!list[i].name) {
+            return gv_error_nomem(err);
+        }
+    }
+    int64_t *amounts = NULL;
+    st = gv_view_amounts(v, list, (uint32_t)v->requests.n, &amounts, &out->n_requests);
+    out->requests = amounts;
+    return st < 0 ? gv_error(err, st, "resources could not be read") : st;
+}
+
+static void read_selector(work *w, const grove_node *spec, grove_sched_class_spec *out) {
+    const grove_node *selector = grove_node_get(spec, "nodeSelector");
+    grove_sched_label *labels = array(w, sizeof *labels, grove_node_size(selector));
+    uint32_t n = 0;
+    GV_EACH(value, selector) {
+        if (labels) {
+            labels[n++] = (grove_sched_label){gv_node_key(value).p, gv_node_str(value).p};
+        }
+    }
+    out->selector = labels;
+    out->n_selector = n;
+}
+
+static grove_match_op match_op(gv_str word) {
+    static const struct {
+        const char *word;
+        grove_match_op op;
+    } ops[] = {{"In", GROVE_MATCH_IN},
+               {"NotIn", GROVE_MATCH_NOT_IN},
+               {"Exists", GROVE_MATCH_EXISTS},
+               {"DoesNotExist", GROVE_MATCH_DOES_NOT_EXIST},
+               {"Gt", GROVE_MATCH_GT},
+               {"Lt", GROVE_MATCH_LT}};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        if (gv_str_is(word, ops[i].word)) {
+            return ops[i].op;
+        }
+    }
+    return GROVE_MATCH_IN; /* an unknown word with its values: matches nothing else */
+}
+
+static void read_requirement(work *w, const grove_node *expression, bool on_name,
+                             grove_sched_requirement *out) {
+    const grove_node *values = grove_node_get(expression, "values");
+    const char **list = array(w, sizeof *list, grove_node_size(values));
+    uint32_t n = 0;
+    GV_EACH(value, values) {
+        if (list) {
+            list[n++] = gv_node_str(value).p;
+        }
+    }
+    out->key = text(expression, "key");
+    out->values = list;
+    out->n_values = n;
+    out->op = on_name ? GROVE_MATCH_NAME_IN : match_op(gv_node_get_str(expression, "operator"));
+}
+
+static void read_term(work *w, const grove_node *term, grove_sched_term *out) {
+    const grove_node *labels = grove_node_get(term, "matchExpressions");
+    const grove_node *fields = grove_node_get(term, "matchFields");
+    uint32_t n = 0, most = grove_node_size(labels) + grove_node_size(fields);
+    grove_sched_requirement *list = array(w, sizeof *list, most);
+    if (!list) {
+        return;
+    }
+    GV_EACH(expression, labels) {
+        read_requirement(w, expression, false, &list[n++]);
+    }
+    GV_EACH(expression, fields) { /* metadata.name is the only field there is */
+        read_requirement(w, expression, true, &list[n++]);
+    }
+    out->requirements = list;
+    out->n_requirements = n;
+}
+
+static void read_affinity(work *w, const grove_node *spec, grove_sched_class_spec *out) {
+    const grove_node *affinity = gv_node_path(spec, "affinity.nodeAffinity");
+    const grove_node *required = gv_node_path(
+        affinity, "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
+    const grove_node *preferred =
+        grove_node_get(affinity, "preferredDuringSchedulingIgnoredDuringExecution");
+    if (required) {
+        grove_sched_terms *terms = array(w, sizeof *terms, 1);
+        grove_sched_term *list = array(w, sizeof *list, grove_node_size(required));
+        uint32_t n = 0;
+        GV_EACH(term, required) {
+            if (list) {
+                read_term(w, term, &list[n++]);
+            }
+        }
+        if (terms) {
+            *terms = (grove_sched_terms){list, n, 0};
+            out->required = terms;
+            out->n_required = 1;
+        }
+    }
+    grove_sched_term *wishes = array(w, sizeof *wishes, grove_node_size(preferred));
+    uint32_t n = 0;
+    GV_EACH(wish, preferred) {
+        if (wishes) {
+            read_term(w, grove_node_get(wish, "preference"), &wishes[n]);
+            wishes[n++].weight = (int32_t)gv_node_get_int(wish, "weight", 1);
+        }
+    }
+    out->preferred = wishes;
+    out->n_preferred = n;
+}
+
+static grove_taint_effect effect_of(gv_str word) {
+    return gv_str_is(word, "NoSchedule")         ? GROVE_TAINT_NO_SCHEDULE
+           : gv_str_is(word, "PreferNoSchedule") ? GROVE_TAINT_PREFER_NO_SCHEDULE
+           : gv_str_is(word, "NoExecute")        ? GROVE_TAINT_NO_EXECUTE
+                                                 : GROVE_TAINT_ANY;
+}
+
+static void read_tolerations(work *w, const grove_node *spec, grove_sched_class_spec *out) {
+    const grove_node *list = grove_node_get(spec, "tolerations");
+    grove_sched_toleration *tolerations = array(w, sizeof *tolerations, grove_node_size(list));
+    uint32_t n = 0;
+    GV_EACH(entry, list) {
+        if (tolerations) {
+            tolerations[n++] = (grove_sched_toleration){
+                .key = text(entry, "key"),
+                .value = text(entry, "value"),
+                .effect = effect_of(gv_node_get_str(entry, "effect")),
+                .exists = gv_str_is(gv_node_get_str(entry, "operator"), "Exists")};
+        }
+    }
+    out->tolerations = tolerations;
+    out->n_tolerations = n;
+}
+
+static void read_ports(work *w, const grove_node *spec, grove_sched_class_spec *out) {
+    const grove_node *containers = grove_node_get(spec, "containers");
+    uint32_t most = 0, n = 0;
+    GV_EACH(container, containers) {
+        most += grove_node_size(grove_node_get(container, "ports"));
+    }
+    grove_sched_port *ports = array(w, sizeof *ports, most);
+    GV_EACH(container, containers) {
+        GV_EACH(port, grove_node_get(container, "ports")) {
+            int64_t number = gv_node_get_int(port, "hostPort", 0);
+            if (ports && number > 0 && number <= UINT16_MAX) {
+                gv_str protocol = gv_node_get_str(port, "protocol");
+                ports[n++] = (grove_sched_port){.protocol = protocol.n ? protocol.p : NULL,
+                                                .ip = text(port, "hostIP"),
+                                                .port = (uint32_t)number};
+            }
+        }
+    }
+    out->ports = ports;
+    out->n_ports = n;
+}
+
+grove_status gv_view_class(gv_view *v, const grove_node *pod_spec, uint32_t *out_class,
+                           grove_error *err) {
+    grove_sched_class_spec spec = {.size = (uint32_t)sizeof spec};
+    work w = {.v = v};
+    grove_status st = read_requests(v, pod_spec, &spec, err);
+    if (st < 0) {
+        return st;
+    }
+    read_selector(&w, pod_spec, &spec);
+    read_affinity(&w, pod_spec, &spec);
+    read_tolerations(&w, pod_spec, &spec);
+    read_ports(&w, pod_spec, &spec);
+    if (w.failed) {
+        return gv_error_nomem(err);
+    }
+    return grove_sched_class(v->sched, &spec, out_class, err);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pod spec as a class of the placement engine: requests and everything that chooses nodes. */
+#ifndef GV_ENGINE_VIEW_CLASS_H
+#define GV_ENGINE_VIEW_CLASS_H
+
+#include "engine/view_sched.h"
+
+grove_status gv_view_class(gv_view *v, const grove_node *pod_spec, uint32_t *out_class,
+                           grove_error *err);
+/* Amounts by resource index, in the scratch; *out_n of them. */
+grove_status gv_view_amounts(gv_view *v, const gv_request *list, uint32_t n, int64_t **out,
+                             uint32_t *out_n);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes, and the room that pods take, kept in step with the store. */
+#include "engine/view_sched.h"
+
+#include "engine/view_class.h"
+#include "value/doc.h"
+
+typedef struct gv_view_pod {
+    uint32_t pod;  /* of the placement engine */
+    uint32_t node; /* of the placement engine */
+    bool assumed;  /* decided here, not yet seen as bound */
+} gv_view_pod;
+
+grove_status gv_view_init(gv_view *v, grove_env *env, grove_error *err) {
+    memset(v, 0, sizeof *v);
+    v->env = env;
+    gv_map_init(&v->nodes, env);
+    gv_map_init(&v->pods, env);
+    gv_map_init(&v->topologies, env);
+    gv_arena_init(&v->scratch, env);
+    grove_status st = grove_sched_new(env, NULL, &v->sched, err);
+    if (st == GROVE_OK) {
+        st = grove_gang_new(v->sched, &v->gang);
+    }
+    if (st == GROVE_OK) {
+        st = grove_decision_new(v->sched, &v->decision);
+    }
+    if (st < 0) {
+        gv_view_fini(v);
+        return gv_error(err, st, "the placement engine could not be made");
+    }
+    return GROVE_OK;
+}
+
+void gv_view_fini(gv_view *v) {
+    gv_map_entry *e;
+    for (uint32_t i = 0; (e = gv_map_next(&v->pods, &i));) {
+        gv_free(v->env, e->value, sizeof(gv_view_pod));
+    }
+    gv_view_topologies_fini(v);
+    gv_map_fini(&v->nodes);
+    gv_map_fini(&v->pods);
+    gv_map_fini(&v->topologies);
+    gv_vec_fini(v->env, &v->requests);
+    gv_arena_fini(&v->scratch);
+    grove_decision_free(v->decision);
+    grove_gang_free(v->gang);
+    grove_sched_free(v->sched);
+}
+
+/* ---- nodes ---- */
+
+static grove_taint_effect effect_of(const char *word) {
+    return strcmp(word, "NoSchedule") == 0         ? GROVE_TAINT_NO_SCHEDULE
+           : strcmp(word, "PreferNoSchedule") == 0 ? GROVE_TAINT_PREFER_NO_SCHEDULE
+                                                   : GROVE_TAINT_NO_EXECUTE;
+}
+
+static grove_status describe_node(gv_view *v, const gv_node_record *record, grove_sched_node *out,
+                                  grove_error *err) {
+    grove_sched_label *labels =
+        gv_arena_array(&v->scratch, grove_sched_label, record->n_labels + 1);
+    grove_sched_taint *taints =
+        gv_arena_array(&v->scratch, grove_sched_taint, record->n_taints + 1);
+    if (!labels || !taints) {
+        return gv_error_nomem(err);
+    }
+    for (uint32_t i = 0; i < record->n_labels; i++) {
+        labels[i] = (grove_sched_label){record->labels[i].key, record->labels[i].value};
+    }
+    for (uint32_t i = 0; i < record->n_taints; i++) {
+        const gv_taint *t = &record->taints[i];
+        taints[i] = (grove_sched_taint){t->key, t->value, effect_of(t->effect), 0};
+    }
+    int64_t *capacity = NULL;
+    uint32_t n = 0;
+    grove_status st =
+        gv_view_amounts(v, record->allocatable, record->n_allocatable, &capacity, &n);
+    if (st < 0) {
+        return gv_error(err, st, "a node's resources could not be read");
+    }
+    bool down = (record->flags & GV_NODE_READY) == 0 ||
+                (record->head.flags & GV_HEAD_TERMINATING) != 0;
+    bool cordoned = (record->flags & GV_NODE_UNSCHEDULABLE) != 0;
+    *out = (grove_sched_node){
+        .size = (uint32_t)sizeof *out,
+        .flags = (down ? GROVE_NODE_DOWN : 0) | (cordoned ? GROVE_NODE_UNSCHEDULABLE : 0),
+        .name = record->head.name,
+        .labels = labels,
+        .taints = taints,
+        .capacity = capacity,
+        .n_labels = record->n_labels,
+        .n_taints = record->n_taints,
+        .n_capacity = n};
+    return GROVE_OK;
+}
+
+/* The placement engine drops a removed node's pods with it. */
+static void forget_pods_on(gv_view *v, uint32_t node) {
+    gv_map_entry *e;
+    for (uint32_t i = 0; (e = gv_map_next(&v->pods, &i));) {
+        gv_view_pod *p = e->value;
+        if (p->node == node) {
+            gv_map_remove(&v->pods, (gv_str){e->key, e->key_len});
+            gv_free(v->env, p, sizeof *p);
+        }
+    }
+}
+
+/* Pods that were bound before their node was seen take their room now. */
+static grove_status take_room_on(gv_view *v, const grove_store *store, gv_str name,
+                                 grove_error *err) {
+    const gv_list *list = gv_store_on_node(store, name);
+    for (const gv_object *o = list->first; o; o = gv_list_next(o, GV_LIST_NODE)) {
+        grove_status st =
+            gv_view_sync_pod(v, &o->u.pod, gv_str_c(o->u.pod.head.uid), err);
+        if (st < 0) {
+            return st;
+        }
+    }
+    return GROVE_OK;
+}
+
+grove_status gv_view_sync_node(gv_view *v, const grove_store *store, gv_str name,
+                               grove_error *err) {
+    uint32_t known = (uint32_t)(uintptr_t)gv_map_get(&v->nodes, name);
+    const gv_object *object = gv_store_get(store, GV_KIND_NODE, GV_STR(""), name);
+    grove_sched_node node;
+    gv_arena_reset(&v->scratch);
+    if (!object) {
+        if (known) {
+            forget_pods_on(v, known - 1);
+            gv_map_remove(&v->nodes, name);
+            return grove_sched_node_remove(v->sched, known - 1);
+        }
+        return GROVE_OK;
+    }
+    grove_status st = describe_node(v, &object->u.node, &node, err);
+    if (st < 0) {
+        return st;
+    }
+    if (known) {
+        return grove_sched_node_update(v->sched, known - 1, &node, err);
+    }
+    uint32_t id = 0;
+    st = grove_sched_node_add(v->sched, &node, &id, err);
+    if (st < 0) {
+        return st;
+    }
+    if (!gv_map_put(&v->nodes, name, (void *)(uintptr_t)(id + 1))) {
+        grove_sched_node_remove(v->sched, id);
+        return gv_error_nomem(err);
+    }
+    return take_room_on(v, store, name, err);
+}
+
+/* ---- pods ---- */
+
+static grove_status hold(gv_view *v, gv_str uid, const grove_sched_pod *pod, bool assumed,
+                         grove_error *err) {
+    gv_view_pod *entry = gv_alloc(v->env, sizeof *entry);
+    if (!entry) {
+        return gv_error_nomem(err);
+    }
+    *entry = (gv_view_pod){.node = pod->node, .assumed = assumed};
+    grove_status st = grove_sched_pod_add(v->sched, pod, &entry->pod, err);
+    if (st == GROVE_OK && !gv_map_put(&v->pods, uid, entry)) {
+        grove_sched_pod_remove(v->sched, entry->pod);
+        st = gv_error_nomem(err);
+    }
+    if (st < 0) {
+        gv_free(v->env, entry, sizeof *entry);
+    }
+    return st;
+}
+
+void gv_view_release(gv_view *v, gv_str uid) {
+    gv_view_pod *entry = gv_map_remove(&v->pods, uid);
+    if (entry) {
+        grove_sched_pod_remove(v->sched, entry->pod);
+        gv_free(v->env, entry, sizeof *entry);
+    }
+}
+
+grove_status gv_view_assume(gv_view *v, gv_str uid, uint32_t node, uint32_t class_id,
+                            grove_error *err) {
+    grove_sched_pod pod = {.size = (uint32_t)sizeof pod, .node = node, .class_id = class_id};
+    gv_view_release(v, uid);
+    return hold(v, uid, &pod, true, err);
+}
+
+grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_error *err) {
+    gv_view_pod *held = gv_map_get(&v->pods, uid);
+    /* A terminating pod holds its room until it is gone; a finished one holds none. */
+    bool holds = pod && gv_pod_is_bound(pod) && !gv_pod_is_final(pod);
+    uint32_t node =
+        holds ? (uint32_t)(uintptr_t)gv_map_get(&v->nodes, gv_str_c(pod->node)) : 0;
+    if (holds && node == 0) {
+        holds = false; /* bound to a node that is not known (yet) */
+    }
+    if (!holds) {
+        bool undecided = pod && held && held->assumed && !gv_pod_is_bound(pod) &&
+                         gv_pod_is_active(pod);
+        if (held && !undecided) {
+            gv_view_release(v, uid);
+        }
+        return GROVE_OK;
+    }
+    if (held && held->node == node - 1) {
+        held->assumed = false;
+        return GROVE_OK;
+    }
+    gv_view_release(v, uid);
+    int64_t *amounts = NULL;
+    uint32_t n = 0;
+    gv_arena_reset(&v->scratch);
+    grove_status st = gv_view_amounts(v, pod->requests, pod->n_requests, &amounts, &n);
+    if (st < 0) {
+        return gv_error(err, st, "a pod's resources could not be read");
+    }
+    grove_sched_pod room = {.size = (uint32_t)sizeof room,
+                            .node = node - 1,
+                            .class_id = GROVE_SCHED_NONE,
+                            .n_requests = n,
+                            .requests = amounts,
+                            .priority = pod->priority};
+    return hold(v, uid, &room, false, err);
+}
+
+/* ---- all at once, after a relist ---- */
+
+static bool still_holds(const grove_store *store, gv_str uid) {
+    const gv_object *object = gv_store_by_uid(store, uid);
+    return object && gv_object_is_pod(object);
+}
+
+grove_status gv_view_resync(gv_view *v, const grove_store *store, grove_error *err) {
+    gv_map_entry *e;
+    for (uint32_t i = 0; (e = gv_map_next(&v->pods, &i));) {
+        gv_str uid = {e->key, e->key_len};
+        if (!still_holds(store, uid)) {
+            gv_view_release(v, uid);
+        }
+    }
+    for (uint32_t i = 0; (e = gv_map_next(&v->nodes, &i));) {
+        gv_str name = {e->key, e->key_len};
+        if (!gv_store_get(store, GV_KIND_NODE, GV_STR(""), name)) {
+            grove_status st = gv_view_sync_node(v, store, name, err);
+            if (st < 0) {
+                return st;
+            }
+        }
+    }
+    return GROVE_OK;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The store as the placement engine sees it: nodes and the room that pods take, kept in step record by
+ * record, and gangs described on demand. The only place that knows both Grove's objects and grove/sched.h.
+ */
+#ifndef GV_ENGINE_VIEW_SCHED_H
+#define GV_ENGINE_VIEW_SCHED_H
+
+#include <stdbool.h>
+
+#include <grove/config.h>
+#include <grove/sched.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "store/store.h"
+
+typedef struct gv_view {
+    grove_env *env;
+    grove_sched *sched;
+    grove_gang *gang;
+    grove_decision *decision;
+    gv_map nodes;      /* node name -> id + 1 */
+    gv_map pods;       /* pod uid -> gv_view_pod */
+    gv_map topologies; /* binding name -> gv_view_topology */
+    gv_arena scratch;  /* reset by each description */
+    gv_request_facts requests;
+    uint32_t topology_changes;
+} gv_view;
+
+/* A pod that a decision is asked for, in the order of its index. */
+typedef struct gv_view_seat {
+    const gv_pod *pod;
+    uint32_t podgroup, class_id;
+} gv_view_seat;
+
+/* What gv_view_describe found out about a gang. */
+typedef struct gv_view_gang {
+    bool complete;          /* enough pods of every group are there, ungated, and one is to be placed */
+    uint32_t n_seats;
+    const gv_view_seat **seats; /* podgroup by podgroup, pods by index; in the view's scratch */
+    const char *incomplete; /* why not complete: static text */
+} gv_view_gang;
+
+grove_status gv_view_init(gv_view *v, grove_env *env, grove_error *err);
+void gv_view_fini(gv_view *v);
+
+/* The node as it is in the store now, by name; a node that is not there is removed. */
+grove_status gv_view_sync_node(gv_view *v, const grove_store *store, gv_str name, grove_error *err);
+/* The room that one pod takes: a bound, unfinished pod holds it, any other gives it back. `pod` NULL: the
+ * pod of this uid is gone. */
+grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_error *err);
+/* Holds room for a decision that is not yet observed; gv_view_sync_pod or gv_view_release ends it. */
+grove_status gv_view_assume(gv_view *v, gv_str uid, uint32_t node, uint32_t class_id,
+                            grove_error *err);
+void gv_view_release(gv_view *v, gv_str uid);
+
+/* Gives back what the store no longer has: after a relist. */
+grove_status gv_view_resync(gv_view *v, const grove_store *store, grove_error *err);
+void gv_view_topologies_fini(gv_view *v); /* of view_gang.c, for gv_view_fini */
+
+/* Describes a PodGang object for the engine in v->gang. */
+grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_config *config,
+                              const grove_node *podgang, gv_view_gang *out, grove_error *err);
+
+#endif
