@@ -112,6 +112,7 @@ grove_status grove_engine_new(grove_env *env, const grove_engine_options *option
 
 static void free_in_flight(grove_engine *e, size_t i) {
     gv_in_flight *f = &e->in_flight.v[i];
+    grove_plan_unref(f->plan);
     gv_free(e->env, f->ns, f->bytes);
     e->in_flight.v[i] = e->in_flight.v[--e->in_flight.n];
 }
@@ -126,6 +127,7 @@ void grove_engine_free(grove_engine *e) {
     }
     gv_vec_fini(env, &e->in_flight);
     gv_vec_fini(env, &e->watches);
+    gv_engine_notices_fini(e);
     gv_engine_gangs_fini(e);
     gv_engine_sets_fini(e);
     grove_plan_unref(e->op_plan);
@@ -288,10 +290,9 @@ grove_status grove_engine_feed(grove_engine *e, const grove_event *event, int64_
 
 /* ---- completions ---- */
 
-static bool is_success(const gv_in_flight *f, const grove_completion *c) {
-    bool gone_already = c->status == GROVE_E_NOT_FOUND &&
-                        (f->verb == GROVE_VERB_DELETE || f->verb == GROVE_VERB_EVICT);
-    return c->status == GROVE_OK || gone_already;
+static bool is_success(const grove_action *a, const grove_completion *c) {
+    bool removes = a->verb == GROVE_VERB_DELETE || a->verb == GROVE_VERB_EVICT;
+    return c->status == GROVE_OK || (removes && c->status == GROVE_E_NOT_FOUND);
 }
 
 static grove_status on_read_back(grove_engine *e, const gv_in_flight *f, const grove_completion *c,
@@ -308,50 +309,58 @@ static grove_status on_read_back(grove_engine *e, const gv_in_flight *f, const g
     return GROVE_OK; /* any other answer: asked again */
 }
 
-/* The first failure drops the rest of the plan; the set is planned anew after a pause. */
-static void on_failure(grove_engine *e, const gv_in_flight *f, const grove_completion *c) {
+/* The first failure drops the rest of the plan: the next one knows what was refused. */
+static grove_status on_failure(grove_engine *e, const gv_in_flight *f, const grove_completion *c) {
+    bool outdated = c->status == GROVE_E_CONFLICT || c->status == GROVE_E_NOT_FOUND;
     gv_set *set = f->set;
-    int64_t wait = gv_engine_backoff(e, set->failures + 1);
-    int64_t wish = (int64_t)c->retry_after_ms * 1000 * 1000;
     e->stats.failures++;
-    set->dropped = true;
-    set->dirty = true;
-    /* A conflict says that the state has moved on: the next plan starts from there at once. */
-    if (c->status != GROVE_E_CONFLICT && c->status != GROVE_E_NOT_FOUND) {
-        set->failures++;
+    set->dropped = set->dirty = true;
+    if (c->status == GROVE_E_BUSY || c->status == GROVE_E_UNAVAILABLE) {
+        int64_t wait = gv_engine_backoff(e, ++set->failures);
+        int64_t wish = (int64_t)c->retry_after_ms * 1000 * 1000;
         set->not_before = e->now + (wish > wait ? wish : wait);
     }
-    const char *fields[] = {"kind",   gv_kind_get(f->kind)->name, "namespace", f->ns, "name",
-                            f->name,  "status", grove_status_name(c->status),
-                            "reason", c->reason ? c->reason : "", NULL};
-    gv_log(e->env, c->status == GROVE_E_CONFLICT ? GROVE_LOG_DEBUG : GROVE_LOG_WARN, "engine",
-           "GRV5002", c->message && c->message[0] ? c->message : "a write failed", fields);
+    const char *message = c->message && c->message[0] ? c->message : "a write failed";
+    const char *fields[] = {"kind",   f->action->kind_name, "namespace", f->action->ns,
+                            "name",   f->action->name,      "status",    grove_status_name(c->status),
+                            "reason", c->reason ? c->reason : "",        NULL};
+    gv_log(e->env, outdated ? GROVE_LOG_DEBUG : GROVE_LOG_WARN, "engine", "GRV5002", message, fields);
+    return outdated ? GROVE_OK : gv_engine_notice(e, f->plan, f->action, message);
+}
+
+static grove_status end_overlay(grove_engine *e, const grove_action *a, const grove_completion *c,
+                                bool ok, grove_error *err) {
+    gv_str rv = gv_node_str(gv_node_path(c->object, "metadata.resourceVersion"));
+    bool whole = ok && c->object && gv_kind_of(c->object) == (gv_kind)a->kind;
+    return gv_store_write_end(e->store, (gv_kind)a->kind, gv_str_c(a->ns), gv_str_c(a->name), ok,
+                              whole ? c->object_doc : NULL, whole ? c->object : NULL,
+                              whole ? rv : GV_STR(""), e->now, err);
 }
 
 static grove_status on_write(grove_engine *e, const gv_in_flight *f, const grove_completion *c,
                              grove_error *err) {
-    bool ok = is_success(f, c);
-    gv_str rv = gv_node_str(gv_node_path(c->object, "metadata.resourceVersion"));
-    bool whole = ok && c->object && f->verb != GROVE_VERB_BIND && f->verb != GROVE_VERB_EVICT &&
-                 f->verb != GROVE_VERB_SCALE && gv_kind_of(c->object) == f->kind;
-    grove_status st = gv_store_write_end(e->store, f->kind, gv_str_c(f->ns), gv_str_c(f->name), ok,
-                                         whole ? c->object_doc : NULL, whole ? c->object : NULL,
-                                         whole ? rv : GV_STR(""), e->now, err);
+    const grove_action *a = f->action;
+    gv_set *set = f->set;
+    bool ok = is_success(a, c);
+    grove_status st = gv_engine_note_answer(e, set, a, c);
+    if (st == GROVE_OK) {
+        st = ok ? gv_engine_notice(e, f->plan, a, NULL) : on_failure(e, f, c);
+    }
+    if (st == GROVE_OK) {
+        st = end_overlay(e, a, c, ok, err);
+    }
+    if (st == GROVE_OK && !ok && a->verb == GROVE_VERB_BIND) {
+        st = gv_engine_binding_failed(e, gv_str_c(a->ns), gv_str_c(a->name));
+    }
     if (st < 0) {
         return st;
     }
-    if (!ok && f->verb == GROVE_VERB_BIND) {
-        st = gv_engine_binding_failed(e, gv_str_c(f->ns), gv_str_c(f->name));
-    }
-    if (ok) {
-        f->set->failures = 0;
-        f->set->burst += f->create;
-    } else {
-        on_failure(e, f, c);
-    }
-    f->set->burst_used -= f->create && f->set->burst_used > 0;
-    f->set->in_flight--;
-    return st;
+    bool create = a->verb == GROVE_VERB_CREATE;
+    set->failures = ok ? 0 : set->failures;
+    set->burst += create && ok;
+    set->burst_used -= create && set->burst_used > 0;
+    set->in_flight--;
+    return GROVE_OK;
 }
 
 grove_status grove_engine_complete(grove_engine *e, const grove_completion *completion,

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "engine/view_sched.h"
+#include "model/config.h"
 #include "plan/plan.h"
 #include "store/store.h"
 
@@ -27,8 +28,9 @@ typedef struct gv_set {
     uint32_t next;    /* first action not yet handed out */
     uint32_t in_flight;
     uint32_t burst, burst_used; /* slow start: creates allowed without an answer, and used */
-    uint32_t failures;          /* in a row */
-    int64_t not_before;         /* backoff: no new plan and no action before it */
+    uint32_t failures;          /* plans that could not be made, in a row */
+    int64_t not_before;         /* no new plan and no action before it */
+    gv_map refused;             /* "kind/name" -> gv_refused */
     int64_t deadline;           /* the plan's own; GROVE_NEVER */
     int64_t planned_at;
     bool dirty, active; /* to be planned; in engine.active */
@@ -37,14 +39,20 @@ typedef struct gv_set {
 
 typedef struct gv_in_flight {
     uint64_t token;
-    gv_set *set; /* NULL: a read-back */
-    grove_verb verb;
+    gv_set *set;                /* NULL: a read-back */
+    grove_plan *plan;           /* referenced: keeps `action` */
+    const grove_action *action; /* NULL: a read-back */
     gv_kind kind;
-    bool create;
-    bool has_overlay;
-    char *ns, *name; /* one allocation */
+    char *ns, *name; /* of a read-back, one allocation; else NULL */
     size_t bytes;
 } gv_in_flight;
+
+/* A write that the cluster refused, told to the planner until it succeeds or the object is there. */
+typedef struct gv_refused {
+    grove_refusal refusal; /* its texts stand behind the struct */
+    size_t bytes;
+    uint32_t times;
+} gv_refused;
 
 typedef struct gv_engine_watch {
     gv_kind kind;
@@ -58,6 +66,13 @@ typedef struct gv_decided {
     grove_placement placement;
     gv_str ns, set;
 } gv_decided;
+
+/* An event to emit: its operation but for the body, which is made when it goes out. */
+typedef struct gv_notice {
+    grove_plan *plan; /* referenced: keeps the action's texts */
+    const grove_action *action;
+    char *failure; /* the cluster's words, heap; NULL: it succeeded */
+} gv_notice;
 
 struct grove_engine {
     grove_env *env;
@@ -84,7 +99,10 @@ struct grove_engine {
 
     gv_map gangs_to_check; /* "ns/name" -> non-NULL */
     gv_map decided;        /* "ns/name" of the gang -> gv_decided */
-    GV_VEC(const grove_placement *) placements; /* lent to the planner */
+    GV_VEC(const grove_placement *) placements; /* lent to the planner, as the next */
+    GV_VEC(const grove_refusal *) refusals;
+    GV_VEC(gv_notice) notices; /* events to emit, oldest first */
+    grove_doc *op_body;        /* of the event handed out last */
 
     grove_op op; /* handed out last, with its texts pinned by the plan or here */
     grove_plan *op_plan;
@@ -102,6 +120,21 @@ void gv_engine_sets_fini(grove_engine *e);
 int64_t gv_engine_sets_deadline(const grove_engine *e);
 /* Wait after so many failures in a row. */
 int64_t gv_engine_backoff(const grove_engine *e, uint32_t failures);
+
+/* ---- refusals.c ---- */
+grove_status gv_engine_refusals_of(grove_engine *e, gv_set *set, const grove_refusal *const **out,
+                                   uint32_t *out_n);
+/* Remembers a refusal, or (ok) forgets one. */
+grove_status gv_engine_note_answer(grove_engine *e, gv_set *set, const grove_action *action,
+                                   const grove_completion *c);
+void gv_engine_refusals_fini(grove_engine *e, gv_set *set);
+
+/* ---- notices.c ---- */
+grove_status gv_engine_notice(grove_engine *e, grove_plan *plan, const grove_action *action,
+                              const char *failure);
+/* Fills e->op with the oldest notice; *out false when there is none. */
+grove_status gv_engine_next_notice(grove_engine *e, bool *out, grove_error *err);
+void gv_engine_notices_fini(grove_engine *e);
 
 /* ---- gangs.c ---- */
 grove_status gv_engine_check_gang(grove_engine *e, gv_str ns, gv_str gang);

@@ -18,7 +18,7 @@ static gv_str gang_of(const gv_object *object) {
         return gv_str_c(object->u.pod.gang);
     }
     return gv_node_get_str(gv_node_path(gv_object_node(object), "metadata.labels"),
-                           GV_LABEL_PODGANG);
+                           GV_LABEL_GANG);
 }
 
 static const char *verdict_word(grove_gang_verdict verdict) {

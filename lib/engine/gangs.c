@@ -63,7 +63,7 @@ static bool in_list(const char *list, gv_str word) {
 
 static bool is_ours(const grove_engine *e, const grove_node *podgang) {
     gv_str name =
-        gv_node_get_str(gv_node_path(podgang, "metadata.labels"), GV_LABEL_SCHEDULER_NAME);
+        gv_node_get_str(gv_node_path(podgang, "metadata.labels"), GV_LABEL_SCHEDULER);
     if (name.n == 0) {
         name = gv_str_c(e->config->default_scheduler);
     }

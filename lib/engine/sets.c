@@ -40,6 +40,7 @@ gv_set *gv_engine_set(grove_engine *e, gv_str ns, gv_str name) {
     memcpy(set->ns, ns.p, ns.n);
     memcpy(set->name, name.p, name.n);
     set->deadline = GROVE_NEVER;
+    gv_map_init(&set->refused, e->env);
     if (!gv_map_put(&e->sets, key, set)) {
         gv_free(e->env, set, bytes);
         return NULL;
@@ -51,11 +52,13 @@ void gv_engine_sets_fini(grove_engine *e) {
     gv_map_entry *entry;
     for (uint32_t i = 0; (entry = gv_map_next(&e->sets, &i));) {
         gv_set *set = entry->value;
+        gv_engine_refusals_fini(e, set);
         grove_plan_unref(set->plan);
         gv_free(e->env, set, set->bytes);
     }
     gv_map_fini(&e->sets);
     gv_vec_fini(e->env, &e->active);
+    gv_vec_fini(e->env, &e->refusals);
 }
 
 grove_status gv_engine_take_dirty(grove_engine *e) {
@@ -101,6 +104,7 @@ static void drop_set(grove_engine *e, gv_set *set) {
         }
     }
     gv_map_remove(&e->sets, set_key(&e->op_text, set));
+    gv_engine_refusals_fini(e, set);
     grove_plan_unref(set->plan);
     gv_free(e->env, set, set->bytes);
 }
@@ -145,11 +149,13 @@ static grove_status make_plan(grove_engine *e, gv_set *set, int64_t now, grove_e
                              .name = set->name,
                              .config = e->config,
                              .now_ns = now,
-                             .seed = e->seed,
-                             .flags = e->flags & GROVE_ENGINE_NO_EVENTS ? GROVE_PLAN_NO_EVENTS : 0};
+                             .seed = e->seed};
     grove_plan *plan = NULL;
     grove_status st = gv_engine_decisions_of(e, gv_str_c(set->ns), gv_str_c(set->name),
                                              &rq.placements, &rq.n_placements);
+    if (st == GROVE_OK) {
+        st = gv_engine_refusals_of(e, set, &rq.refusals, &rq.n_refusals);
+    }
     if (st == GROVE_OK) {
         st = grove_plan_make(e->planner, e->store, &rq, &plan, err);
     }
@@ -257,30 +263,21 @@ static void fill_op(grove_engine *e, gv_set *set, const grove_action *a, uint64_
 /* Lays the effect over the store and remembers who waits for the answer. */
 static grove_status launch(grove_engine *e, gv_set *set, const grove_action *a, uint64_t token,
                            int64_t now, grove_error *err) {
-    size_t ns = strlen(a->ns), name = strlen(a->name);
-    gv_in_flight f = {.token = token,
-                      .set = set,
-                      .verb = a->verb,
-                      .kind = (gv_kind)a->kind,
-                      .create = a->verb == GROVE_VERB_CREATE,
-                      .bytes = ns + name + 2};
-    if (!gv_vec_reserve(e->env, &e->in_flight, e->in_flight.n + 1) ||
-        !(f.ns = gv_alloc(e->env, f.bytes))) {
+    if (!gv_vec_reserve(e->env, &e->in_flight, e->in_flight.n + 1)) {
         return gv_error_nomem(err);
     }
-    memcpy(f.ns, a->ns, ns + 1);
-    f.name = f.ns + ns + 1;
-    memcpy(f.name, a->name, name + 1);
     gv_write write = gv_action_write(a, now);
     grove_status st = gv_store_write_begin(e->store, &write, err);
     if (st < 0) {
-        gv_free(e->env, f.ns, f.bytes);
         return st;
     }
-    f.has_overlay = true;
-    e->in_flight.v[e->in_flight.n++] = f;
+    e->in_flight.v[e->in_flight.n++] = (gv_in_flight){.token = token,
+                                                      .set = set,
+                                                      .plan = grove_plan_ref(set->plan),
+                                                      .action = a,
+                                                      .kind = (gv_kind)a->kind};
     set->in_flight++;
-    set->burst_used += f.create;
+    set->burst_used += a->verb == GROVE_VERB_CREATE;
     return GROVE_OK;
 }
 
@@ -335,10 +332,7 @@ static grove_status read_back(grove_engine *e, int64_t now, bool *out, grove_err
         return GROVE_OK;
     }
     size_t ns_len = strlen(ns), name_len = strlen(name);
-    gv_in_flight f = {.token = e->next_token + 1,
-                      .verb = GROVE_VERB_GET,
-                      .kind = kind,
-                      .bytes = ns_len + name_len + 2};
+    gv_in_flight f = {.token = e->next_token + 1, .kind = kind, .bytes = ns_len + name_len + 2};
     if (!gv_vec_reserve(e->env, &e->in_flight, e->in_flight.n + 1) ||
         !(f.ns = gv_alloc(e->env, f.bytes))) {
         return gv_error_nomem(err);
@@ -387,11 +381,11 @@ static grove_status serve_active(grove_engine *e, int64_t now, bool *out, grove_
 }
 
 grove_status gv_engine_next_action(grove_engine *e, int64_t now, bool *out, grove_error *err) {
-    *out = false;
-    if (e->in_flight.n >= e->max_in_flight) {
-        return GROVE_OK;
+    grove_status st = gv_engine_next_notice(e, out, err);
+    if (st < 0 || *out || e->in_flight.n >= e->max_in_flight) {
+        return st;
     }
-    grove_status st = read_back(e, now, out, err);
+    st = read_back(e, now, out, err);
     if (st < 0 || *out) {
         return st;
     }

@@ -2,6 +2,7 @@
 /* A PodGang object as the placement engine takes it: podgroups, constraints, members, seats. */
 #include "base/sort.h"
 #include "engine/view_class.h"
+#include "model/config.h"
 #include "model/labels.h"
 #include "value/doc.h"
 

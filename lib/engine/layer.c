@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* Placeholder until the layer's first file stands. */
-typedef int gv_engine_layer;
