@@ -7,7 +7,7 @@ static const gv_kind looked_up[] = {GV_KIND_CLUSTERTOPOLOGYBINDING, GV_KIND_PRIO
 
 grove_status gv_engine_refresh_config(grove_engine *e, grove_error *err) {
     grove_config *fresh = NULL;
-    grove_status st = gv_config_copy(e->base_config, &fresh);
+    grove_status st = gv_config_layer(e->base_config, &fresh);
     for (size_t k = 0; st == GROVE_OK && k < sizeof looked_up / sizeof *looked_up; k++) {
         const gv_list *list = gv_store_of_kind(e->store, looked_up[k]);
         for (const gv_object *o = list->first; st == GROVE_OK && o;

@@ -23,19 +23,27 @@ static bool add_scheduler(grove_config *c, gv_str name, const grove_node *config
     return p.name && gv_vec_push(c->env, &c->schedulers, p);
 }
 
-grove_status grove_config_new(grove_env *env, grove_config **out_config) {
+static grove_config *blank(grove_env *env) {
     grove_config *c = gv_zalloc(env, sizeof *c);
     if (!c) {
-        return GROVE_E_NOMEM;
+        return NULL;
     }
     gv_refs_init(&c->refs);
     c->env = grove_env_ref(env);
-    c->topology_enabled = true;
     gv_arena_init(&c->arena, env);
     gv_map_init(&c->bindings, env);
     gv_map_init(&c->priority_classes, env);
     gv_map_init(&c->claim_templates, env);
     gv_map_init(&c->queues, env);
+    return c;
+}
+
+grove_status grove_config_new(grove_env *env, grove_config **out_config) {
+    grove_config *c = blank(env);
+    if (!c) {
+        return GROVE_E_NOMEM;
+    }
+    c->topology_enabled = true;
     c->default_scheduler = gv_arena_dup(&c->arena, GV_STR(DEFAULT_SCHEDULER));
     c->initc_image = gv_arena_dup(&c->arena, GV_STR(DEFAULT_INITC_IMAGE));
     if (!c->default_scheduler || !c->initc_image ||
@@ -43,6 +51,26 @@ grove_status grove_config_new(grove_env *env, grove_config **out_config) {
         !add_scheduler(c, GV_STR(KAI_SCHEDULER), NULL)) {
         grove_config_unref(c);
         return GROVE_E_NOMEM;
+    }
+    *out_config = c;
+    return GROVE_OK;
+}
+
+grove_status gv_config_layer(grove_config *below, grove_config **out_config) {
+    grove_config *c = blank(below->env);
+    if (!c) {
+        return GROVE_E_NOMEM;
+    }
+    c->below = grove_config_ref(below);
+    c->topology_enabled = below->topology_enabled;
+    c->auto_mnnvl = below->auto_mnnvl;
+    c->default_scheduler = below->default_scheduler;
+    c->initc_image = below->initc_image;
+    for (size_t i = 0; i < below->schedulers.n; i++) {
+        if (!gv_vec_push(c->env, &c->schedulers, below->schedulers.v[i])) {
+            grove_config_unref(c);
+            return GROVE_E_NOMEM;
+        }
     }
     *out_config = c;
     return GROVE_OK;
@@ -68,6 +96,7 @@ void grove_config_unref(grove_config *config) {
     gv_map_fini(&config->claim_templates);
     gv_map_fini(&config->queues);
     gv_arena_fini(&config->arena);
+    grove_config_unref(config->below);
     gv_free(env, config, sizeof *config);
     grove_env_unref(env);
 }
@@ -257,7 +286,8 @@ const gv_scheduler_profile *gv_config_scheduler(const grove_config *config, gv_s
 }
 
 const gv_topology_binding *gv_config_binding(const grove_config *config, gv_str name) {
-    return gv_map_get(&config->bindings, name);
+    const gv_topology_binding *found = gv_map_get(&config->bindings, name);
+    return found || !config->below ? found : gv_config_binding(config->below, name);
 }
 
 int32_t gv_binding_level(const gv_topology_binding *binding, gv_str domain) {
@@ -270,7 +300,8 @@ int32_t gv_binding_level(const gv_topology_binding *binding, gv_str domain) {
 }
 
 const grove_node *gv_config_priority_class(const grove_config *config, gv_str name) {
-    return gv_map_get(&config->priority_classes, name);
+    const grove_node *found = gv_map_get(&config->priority_classes, name);
+    return found || !config->below ? found : gv_config_priority_class(config->below, name);
 }
 
 const grove_node *gv_config_claim_template(const grove_config *config, gv_str ns, gv_str name) {
@@ -282,9 +313,10 @@ const grove_node *gv_config_claim_template(const grove_config *config, gv_str ns
             return e->value;
         }
     }
-    return NULL;
+    return config->below ? gv_config_claim_template(config->below, ns, name) : NULL;
 }
 
 const grove_node *gv_config_queue(const grove_config *config, gv_str name) {
-    return gv_map_get(&config->queues, name);
+    const grove_node *found = gv_map_get(&config->queues, name);
+    return found || !config->below ? found : gv_config_queue(config->below, name);
 }

@@ -38,6 +38,7 @@ typedef struct gv_topology_binding {
 struct grove_config {
     gv_refs refs;
     grove_env *env;
+    grove_config *below; /* looked up where this one has nothing; NULL: none. Pins borrowed texts */
     bool topology_enabled;
     bool auto_mnnvl;
     GV_VEC(gv_scheduler_profile) schedulers; /* default-scheduler is always among them */
@@ -50,6 +51,9 @@ struct grove_config {
     GV_VEC(grove_doc *) pinned;
     gv_arena arena; /* texts and bindings */
 };
+
+/* A configuration with the same settings that further cluster objects can be laid over. */
+grove_status gv_config_layer(grove_config *below, grove_config **out_config);
 
 /* Look-ups: NULL when it is not there; borrowed from the config. */
 const gv_scheduler_profile *gv_config_scheduler(const grove_config *config, gv_str name);
