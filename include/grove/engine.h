@@ -32,15 +32,15 @@ GROVE_BEGIN_DECLS
 
 typedef struct grove_engine grove_engine;
 
-#define GROVE_ENGINE_CHECK 0x1u  /**< verify the planner's laws as it goes (tests; costs time) */
+#define GROVE_ENGINE_CHECK 0x1u     /**< verify the planner's laws as it goes (tests; costs time) */
 #define GROVE_ENGINE_NO_EVENTS 0x2u /**< emit no GROVE_VERB_EVENT */
 
 /** Options of grove_engine_new; zero-initialise and set size. Since 0.1. */
 typedef struct grove_engine_options {
     uint32_t size;
-    uint32_t flags;         /**< GROVE_ENGINE_* */
-    grove_config *config;   /**< operator's configuration; referenced; NULL: the built-in setting */
-    const char *ns;         /**< watch and manage one namespace only; NULL: all */
+    uint32_t flags;       /**< GROVE_ENGINE_* */
+    grove_config *config; /**< operator's configuration; referenced; NULL: the built-in setting */
+    const char *ns;       /**< watch and manage one namespace only; NULL: all */
     /** Comma-separated schedulerNames whose gangs this engine places and binds; NULL: none. */
     const char *bind_schedulers;
     uint64_t seed;          /**< breaks ties; no name depends on it */
@@ -82,19 +82,19 @@ GROVE_API grove_status grove_engine_recompute(grove_engine *engine);
 /** Counters since the engine was made. Since 0.1. */
 typedef struct grove_engine_stats {
     uint32_t size;
-    uint32_t sets;           /**< PodCliqueSets known */
-    uint32_t in_flight;      /**< operations without answer */
-    uint32_t gangs_waiting;  /**< gangs that are complete and have no place */
+    uint32_t sets;          /**< PodCliqueSets known */
+    uint32_t in_flight;     /**< operations without answer */
+    uint32_t gangs_waiting; /**< gangs that are complete and have no place */
     uint64_t events;
     uint64_t plans;
-    uint64_t empty_plans;    /**< plans without an action */
-    uint64_t operations;     /**< handed out, by any verb */
+    uint64_t empty_plans; /**< plans without an action */
+    uint64_t operations;  /**< handed out, by any verb */
     uint64_t creates;
     uint64_t patches;
     uint64_t deletes;
     uint64_t binds;
-    uint64_t failures;       /**< operations that ended in an error */
-    uint64_t decisions;      /**< placements asked for */
+    uint64_t failures;  /**< operations that ended in an error */
+    uint64_t decisions; /**< placements asked for */
     uint64_t placed;
 } grove_engine_stats;
 /** Fills *out_stats up to its size. Since 0.1. */

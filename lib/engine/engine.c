@@ -9,12 +9,26 @@
 #define DEFAULT_BACKOFF_NS (INT64_C(100) * 1000 * 1000)
 
 /* Everything a plan reads; the order is that of the first lists. Owners come before what they own. */
-static const gv_kind watched[] = {
-    GV_KIND_CLUSTERTOPOLOGYBINDING, GV_KIND_PRIORITYCLASS, GV_KIND_RESOURCECLAIMTEMPLATE,
-    GV_KIND_PODCLIQUESET, GV_KIND_PODCLIQUESCALINGGROUP, GV_KIND_PODCLIQUE, GV_KIND_PODGANG,
-    GV_KIND_NODE, GV_KIND_POD, GV_KIND_SERVICE, GV_KIND_SERVICEACCOUNT, GV_KIND_SECRET,
-    GV_KIND_ROLE, GV_KIND_ROLEBINDING, GV_KIND_HPA, GV_KIND_RESOURCECLAIM, GV_KIND_COMPUTEDOMAIN,
-    GV_KIND_KAI_PODGROUP, GV_KIND_KAI_TOPOLOGY, GV_KIND_VOLCANO_PODGROUP};
+static const gv_kind watched[] = {GV_KIND_CLUSTERTOPOLOGYBINDING,
+                                  GV_KIND_PRIORITYCLASS,
+                                  GV_KIND_RESOURCECLAIMTEMPLATE,
+                                  GV_KIND_PODCLIQUESET,
+                                  GV_KIND_PODCLIQUESCALINGGROUP,
+                                  GV_KIND_PODCLIQUE,
+                                  GV_KIND_PODGANG,
+                                  GV_KIND_NODE,
+                                  GV_KIND_POD,
+                                  GV_KIND_SERVICE,
+                                  GV_KIND_SERVICEACCOUNT,
+                                  GV_KIND_SECRET,
+                                  GV_KIND_ROLE,
+                                  GV_KIND_ROLEBINDING,
+                                  GV_KIND_HPA,
+                                  GV_KIND_RESOURCECLAIM,
+                                  GV_KIND_COMPUTEDOMAIN,
+                                  GV_KIND_KAI_PODGROUP,
+                                  GV_KIND_KAI_TOPOLOGY,
+                                  GV_KIND_VOLCANO_PODGROUP};
 
 static bool dup_text(grove_env *env, const char *text, char **out) {
     if (!text) {
@@ -321,10 +335,14 @@ static grove_status on_failure(grove_engine *e, const gv_in_flight *f, const gro
         set->not_before = e->now + (wish > wait ? wish : wait);
     }
     const char *message = c->message && c->message[0] ? c->message : "a write failed";
-    const char *fields[] = {"kind",   f->action->kind_name, "namespace", f->action->ns,
-                            "name",   f->action->name,      "status",    grove_status_name(c->status),
-                            "reason", c->reason ? c->reason : "",        NULL};
-    gv_log(e->env, outdated ? GROVE_LOG_DEBUG : GROVE_LOG_WARN, "engine", "GRV5002", message, fields);
+    const char *fields[] = {"kind",      f->action->kind_name,
+                            "namespace", f->action->ns,
+                            "name",      f->action->name,
+                            "status",    grove_status_name(c->status),
+                            "reason",    c->reason ? c->reason : "",
+                            NULL};
+    gv_log(e->env, outdated ? GROVE_LOG_DEBUG : GROVE_LOG_WARN, "engine", "GRV5002", message,
+           fields);
     return outdated ? GROVE_OK : gv_engine_notice(e, f->plan, f->action, message);
 }
 

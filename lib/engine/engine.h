@@ -91,14 +91,14 @@ struct grove_engine {
     uint64_t next_token;
     int64_t now; /* as last told */
 
-    gv_map sets;                /* "ns/name" -> gv_set */
-    GV_VEC(gv_set *) active;    /* sets with actions left, served in turn */
+    gv_map sets;             /* "ns/name" -> gv_set */
+    GV_VEC(gv_set *) active; /* sets with actions left, served in turn */
     size_t turn;
     GV_VEC(gv_in_flight) in_flight;
     GV_VEC(gv_engine_watch) watches;
 
-    gv_map gangs_to_check; /* "ns/name" -> non-NULL */
-    gv_map decided;        /* "ns/name" of the gang -> gv_decided */
+    gv_map gangs_to_check;                      /* "ns/name" -> non-NULL */
+    gv_map decided;                             /* "ns/name" of the gang -> gv_decided */
     GV_VEC(const grove_placement *) placements; /* lent to the planner, as the next */
     GV_VEC(const grove_refusal *) refusals;
     GV_VEC(gv_notice) notices; /* events to emit, oldest first */

@@ -7,7 +7,7 @@
 /* The set an object belongs to: itself, or what its part-of label says. */
 static gv_str set_of(const gv_object *object) {
     return object->u.head.kind == GV_KIND_PODCLIQUESET ? gv_str_c(object->u.head.name)
-                                                        : gv_str_c(object->u.head.part_of);
+                                                       : gv_str_c(object->u.head.part_of);
 }
 
 static gv_str gang_of(const gv_object *object) {
@@ -17,8 +17,7 @@ static gv_str gang_of(const gv_object *object) {
     if (gv_object_is_pod(object)) {
         return gv_str_c(object->u.pod.gang);
     }
-    return gv_node_get_str(gv_node_path(gv_object_node(object), "metadata.labels"),
-                           GV_LABEL_GANG);
+    return gv_node_get_str(gv_node_path(gv_object_node(object), "metadata.labels"), GV_LABEL_GANG);
 }
 
 static const char *verdict_word(grove_gang_verdict verdict) {

@@ -62,8 +62,7 @@ static bool in_list(const char *list, gv_str word) {
 }
 
 static bool is_ours(const grove_engine *e, const grove_node *podgang) {
-    gv_str name =
-        gv_node_get_str(gv_node_path(podgang, "metadata.labels"), GV_LABEL_SCHEDULER);
+    gv_str name = gv_node_get_str(gv_node_path(podgang, "metadata.labels"), GV_LABEL_SCHEDULER);
     if (name.n == 0) {
         name = gv_str_c(e->config->default_scheduler);
     }
@@ -120,8 +119,8 @@ static grove_status keep_places(grove_engine *e, gv_decided *d, const gv_view_ga
         gv_str uid = gv_str_c(seat->pod->head.uid);
         pods[n].pod = gv_arena_dup(&d->arena, gv_str_c(seat->pod->head.name));
         pods[n].uid = gv_arena_dup(&d->arena, uid);
-        pods[n].node =
-            gv_arena_dup(&d->arena, gv_str_c(grove_sched_node_name(e->view.sched, nodes[at])));
+        pods[n].node = gv_arena_dup(&d->arena,
+                                    gv_str_c(grove_sched_node_name(e->view.sched, nodes[at])));
         if (!pods[n].pod || !pods[n].uid || !pods[n].node) {
             return gv_error_nomem(err);
         }
@@ -136,28 +135,27 @@ static grove_status keep_places(grove_engine *e, gv_decided *d, const gv_view_ga
     return GROVE_OK;
 }
 
+/* One line for conditions and events; grove_sched_explain has the whole story. */
 static grove_status keep_explanation(grove_engine *e, gv_decided *d, grove_error *err) {
-    grove_buf text;
-    grove_buf_init(&text, e->env);
     grove_certificate proof = {.size = (uint32_t)sizeof proof};
-    grove_status st =
-        grove_sched_explain(e->view.sched, e->view.gang, e->view.decision, 0, &text, err);
-    if (st == GROVE_OK) {
-        gv_str line = gv_str_trim(gv_buf_view(&text));
-        d->placement.text = gv_arena_dup(&d->arena, line);
-        st = d->placement.text ? GROVE_OK : gv_error_nomem(err);
+    if (grove_decision_certificate(e->view.decision, &proof) < 0) {
+        d->placement.reason = grove_reason_name(GROVE_REASON_BUDGET);
+        d->placement.text = "the search budget ended before an answer was found";
+        return GROVE_OK;
     }
-    grove_buf_fini(&text);
-    if (grove_decision_certificate(e->view.decision, &proof) == GROVE_OK) {
-        d->placement.reason = grove_reason_name(proof.reason);
-    }
-    return st;
+    const char *what = grove_sched_resource_name(e->view.sched, proof.resource);
+    d->placement.reason = grove_reason_name(proof.reason);
+    d->placement.text = gv_arena_fmt(
+        &d->arena,
+        "no place for the whole gang: %s in each of %u domains; the nearest has %lld of %lld %s",
+        d->placement.reason, proof.candidates, (long long)proof.have, (long long)proof.need,
+        what ? what : "pods");
+    return d->placement.text ? GROVE_OK : gv_error_nomem(err);
 }
 
 static grove_status decide(grove_engine *e, gv_str ns, gv_str name, gv_str set,
                            const gv_view_gang *gang, grove_error *err) {
-    grove_status st =
-        grove_sched_place(e->view.sched, e->view.gang, NULL, e->view.decision, err);
+    grove_status st = grove_sched_place(e->view.sched, e->view.gang, NULL, e->view.decision, err);
     if (st < 0) {
         return st;
     }
@@ -173,8 +171,8 @@ static grove_status decide(grove_engine *e, gv_str ns, gv_str name, gv_str set,
         d->placement.score = (uint32_t)grove_decision_score(e->view.decision) / 1000;
         st = keep_places(e, d, gang, err);
     } else {
-        d->placement.verdict =
-            verdict == GROVE_INFEASIBLE ? GROVE_VERDICT_INFEASIBLE : GROVE_VERDICT_UNKNOWN;
+        d->placement.verdict = verdict == GROVE_INFEASIBLE ? GROVE_VERDICT_INFEASIBLE
+                                                           : GROVE_VERDICT_UNKNOWN;
         st = keep_explanation(e, d, err);
     }
     return st == GROVE_OK ? grove_store_mark(e->store, d->ns.p, d->set.p) : st;
@@ -212,8 +210,8 @@ static bool is_decided(grove_engine *e, gv_str ns, gv_str key) {
         return false;
     }
     for (uint32_t i = 0; i < d->placement.n_pods; i++) {
-        const gv_object *pod =
-            gv_store_get(e->store, GV_KIND_POD, ns, gv_str_c(d->placement.pods[i].pod));
+        const gv_object *pod = gv_store_get(e->store, GV_KIND_POD, ns,
+                                            gv_str_c(d->placement.pods[i].pod));
         if (pod && gv_pod_is_active(&pod->u.pod) && !gv_pod_is_bound(&pod->u.pod) &&
             strcmp(pod->u.pod.head.uid, d->placement.pods[i].uid) == 0) {
             return true;
@@ -264,14 +262,13 @@ static gv_object *find_gang(const grove_engine *e, gv_str key) {
 static grove_status collect(grove_engine *e, gv_arena *arena, const candidate ***out,
                             uint32_t *out_n) {
     uint32_t n = 0;
-    const candidate **list =
-        gv_arena_array(arena, const candidate *, gv_map_size(&e->gangs_to_check) + 1);
+    const candidate **list = gv_arena_array(arena, const candidate *,
+                                            gv_map_size(&e->gangs_to_check) + 1);
     gv_map_entry *entry;
     for (uint32_t i = 0; list && (entry = gv_map_next(&e->gangs_to_check, &i));) {
         gv_str key = {entry->key, entry->key_len};
         const gv_object *object = find_gang(e, key);
-        if (!object || gv_object_is_terminating(object) ||
-            !is_ours(e, gv_object_node(object))) {
+        if (!object || gv_object_is_terminating(object) || !is_ours(e, gv_object_node(object))) {
             drop_decision(e, key);
             gv_map_remove(&e->gangs_to_check, key);
             continue;
@@ -352,8 +349,8 @@ grove_status gv_engine_binding_failed(grove_engine *e, gv_str ns, gv_str pod_nam
     }
     gv_decided *d = gv_map_get(&e->decided, key);
     for (uint32_t i = 0; d && i < d->placement.n_pods; i++) {
-        const gv_object *other =
-            gv_store_get(e->store, GV_KIND_POD, ns, gv_str_c(d->placement.pods[i].pod));
+        const gv_object *other = gv_store_get(e->store, GV_KIND_POD, ns,
+                                              gv_str_c(d->placement.pods[i].pod));
         if (!other || !gv_pod_is_bound(&other->u.pod)) {
             gv_view_release(&e->view, gv_str_c(d->placement.pods[i].uid));
         }

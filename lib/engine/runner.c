@@ -72,10 +72,8 @@ static grove_status submit_operations(joint *j, const grove_backend *backend, bo
 grove_status grove_runner_turn(grove_engine *engine, const grove_backend *backend, int64_t now_ns,
                                int64_t *out_deadline, grove_error *err) {
     joint j = {.engine = engine, .now = now_ns, .err = err};
-    grove_sink sink = {.size = (uint32_t)sizeof sink,
-                       .ctx = &j,
-                       .completion = on_completion,
-                       .event = on_event};
+    grove_sink sink = {
+        .size = (uint32_t)sizeof sink, .ctx = &j, .completion = on_completion, .event = on_event};
     int64_t deadline = INT64_MAX;
     bool progress = true;
     while (progress) {

@@ -188,10 +188,10 @@ static grove_status plan_or_postpone(grove_engine *e, gv_set *set, int64_t now, 
     if (st == GROVE_OK || st == GROVE_E_NOMEM || e->flags & GROVE_ENGINE_CHECK) {
         return st;
     }
-    const char *fields[] = {"namespace", set->ns, "name", set->name, "status",
+    const char *fields[] = {"namespace",           set->ns, "name", set->name, "status",
                             grove_status_name(st), NULL};
-    gv_log(e->env, GROVE_LOG_ERROR, "engine", "GRV5001", err ? err->message : "a set cannot be planned",
-           fields);
+    gv_log(e->env, GROVE_LOG_ERROR, "engine", "GRV5001",
+           err ? err->message : "a set cannot be planned", fields);
     set->failures++;
     set->not_before = now + gv_engine_backoff(e, set->failures);
     return GROVE_OK;

@@ -88,12 +88,9 @@ static grove_match_op match_op(gv_str word) {
     static const struct {
         const char *word;
         grove_match_op op;
-    } ops[] = {{"In", GROVE_MATCH_IN},
-               {"NotIn", GROVE_MATCH_NOT_IN},
-               {"Exists", GROVE_MATCH_EXISTS},
-               {"DoesNotExist", GROVE_MATCH_DOES_NOT_EXIST},
-               {"Gt", GROVE_MATCH_GT},
-               {"Lt", GROVE_MATCH_LT}};
+    } ops[] = {{"In", GROVE_MATCH_IN},         {"NotIn", GROVE_MATCH_NOT_IN},
+               {"Exists", GROVE_MATCH_EXISTS}, {"DoesNotExist", GROVE_MATCH_DOES_NOT_EXIST},
+               {"Gt", GROVE_MATCH_GT},         {"Lt", GROVE_MATCH_LT}};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         if (gv_str_is(word, ops[i].word)) {
             return ops[i].op;
@@ -140,8 +137,8 @@ static void read_affinity(work *w, const grove_node *spec, grove_sched_class_spe
     const grove_node *affinity = gv_node_path(spec, "affinity.nodeAffinity");
     const grove_node *required = gv_node_path(
         affinity, "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
-    const grove_node *preferred =
-        grove_node_get(affinity, "preferredDuringSchedulingIgnoredDuringExecution");
+    const grove_node *preferred = grove_node_get(affinity,
+                                                 "preferredDuringSchedulingIgnoredDuringExecution");
     if (required) {
         grove_sched_terms *terms = array(w, sizeof *terms, 1);
         grove_sched_term *list = array(w, sizeof *list, grove_node_size(required));

@@ -202,8 +202,8 @@ static grove_status add_podgroup(describe *d, const grove_node *group) {
     }
     uint32_t class_id = 0, members = 0, seats = 0, podgroup = 0;
     uint32_t id = gv_map_size(d->podgroups);
-    grove_status st =
-        gv_view_class(v, gv_node_path(gv_object_node(clique), "spec.podSpec"), &class_id, d->err);
+    grove_status st = gv_view_class(v, gv_node_path(gv_object_node(clique), "spec.podSpec"),
+                                    &class_id, d->err);
     if (st == GROVE_OK) {
         st = add_pods(d, name, class_id, id, &members, &seats);
     }

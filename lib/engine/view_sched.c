@@ -58,10 +58,10 @@ static grove_taint_effect effect_of(const char *word) {
 
 static grove_status describe_node(gv_view *v, const gv_node_record *record, grove_sched_node *out,
                                   grove_error *err) {
-    grove_sched_label *labels =
-        gv_arena_array(&v->scratch, grove_sched_label, record->n_labels + 1);
-    grove_sched_taint *taints =
-        gv_arena_array(&v->scratch, grove_sched_taint, record->n_taints + 1);
+    grove_sched_label *labels = gv_arena_array(&v->scratch, grove_sched_label,
+                                               record->n_labels + 1);
+    grove_sched_taint *taints = gv_arena_array(&v->scratch, grove_sched_taint,
+                                               record->n_taints + 1);
     if (!labels || !taints) {
         return gv_error_nomem(err);
     }
@@ -74,24 +74,23 @@ static grove_status describe_node(gv_view *v, const gv_node_record *record, grov
     }
     int64_t *capacity = NULL;
     uint32_t n = 0;
-    grove_status st =
-        gv_view_amounts(v, record->allocatable, record->n_allocatable, &capacity, &n);
+    grove_status st = gv_view_amounts(v, record->allocatable, record->n_allocatable, &capacity, &n);
     if (st < 0) {
         return gv_error(err, st, "a node's resources could not be read");
     }
     bool down = (record->flags & GV_NODE_READY) == 0 ||
                 (record->head.flags & GV_HEAD_TERMINATING) != 0;
     bool cordoned = (record->flags & GV_NODE_UNSCHEDULABLE) != 0;
-    *out = (grove_sched_node){
-        .size = (uint32_t)sizeof *out,
-        .flags = (down ? GROVE_NODE_DOWN : 0) | (cordoned ? GROVE_NODE_UNSCHEDULABLE : 0),
-        .name = record->head.name,
-        .labels = labels,
-        .taints = taints,
-        .capacity = capacity,
-        .n_labels = record->n_labels,
-        .n_taints = record->n_taints,
-        .n_capacity = n};
+    *out = (grove_sched_node){.size = (uint32_t)sizeof *out,
+                              .flags = (down ? GROVE_NODE_DOWN : 0) |
+                                       (cordoned ? GROVE_NODE_UNSCHEDULABLE : 0),
+                              .name = record->head.name,
+                              .labels = labels,
+                              .taints = taints,
+                              .capacity = capacity,
+                              .n_labels = record->n_labels,
+                              .n_taints = record->n_taints,
+                              .n_capacity = n};
     return GROVE_OK;
 }
 
@@ -112,8 +111,7 @@ static grove_status take_room_on(gv_view *v, const grove_store *store, gv_str na
                                  grove_error *err) {
     const gv_list *list = gv_store_on_node(store, name);
     for (const gv_object *o = list->first; o; o = gv_list_next(o, GV_LIST_NODE)) {
-        grove_status st =
-            gv_view_sync_pod(v, &o->u.pod, gv_str_c(o->u.pod.head.uid), err);
+        grove_status st = gv_view_sync_pod(v, &o->u.pod, gv_str_c(o->u.pod.head.uid), err);
         if (st < 0) {
             return st;
         }
@@ -193,8 +191,7 @@ grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_e
     gv_view_pod *held = gv_map_get(&v->pods, uid);
     /* A terminating pod holds its room until it is gone; a finished one holds none. */
     bool holds = pod && gv_pod_is_bound(pod) && !gv_pod_is_final(pod);
-    uint32_t node =
-        holds ? (uint32_t)(uintptr_t)gv_map_get(&v->nodes, gv_str_c(pod->node)) : 0;
+    uint32_t node = holds ? (uint32_t)(uintptr_t)gv_map_get(&v->nodes, gv_str_c(pod->node)) : 0;
     if (holds && node == 0) {
         holds = false; /* bound to a node that is not known (yet) */
     }

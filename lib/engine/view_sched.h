@@ -37,10 +37,10 @@ typedef struct gv_view_seat {
 
 /* What gv_view_describe found out about a gang. */
 typedef struct gv_view_gang {
-    bool complete;          /* enough pods of every group are there, ungated, and one is to be placed */
+    bool complete; /* enough pods of every group are there, ungated, and one is to be placed */
     uint32_t n_seats;
     const gv_view_seat **seats; /* podgroup by podgroup, pods by index; in the view's scratch */
-    const char *incomplete; /* why not complete: static text */
+    const char *incomplete;     /* why not complete: static text */
 } gv_view_gang;
 
 grove_status gv_view_init(gv_view *v, grove_env *env, grove_error *err);
