@@ -58,6 +58,31 @@ grove_status gv_act_delete(gv_work *w, const gv_object *o, int32_t order, const 
     return GROVE_OK;
 }
 
+grove_status gv_pod_remove(gv_work *w, gv_work_clique *c, const gv_pod *p, const char *reason,
+                           const char *why) {
+    const gv_object *o = gv_store_get(w->store, GV_KIND_POD, w->ns, gv_str_c(p->head.name));
+    uint32_t at = gv_pod_place(c, p);
+    if (o == NULL || (at < c->n_pods && c->goes[at])) {
+        return GROVE_OK;
+    }
+    size_t before = w->acts.n;
+    grove_status status = gv_act_delete(w, o, GV_ORDER_POD_DELETE, reason, GV_EVENT_POD_DELETED,
+                                        gv_str_c(why));
+    if (status == GROVE_OK && w->acts.n > before) {
+        gv_act *act = &w->acts.v[before];
+        act->pod = p;
+        act->clique = (uint32_t)(c - w->cliques);
+        act->event_kind = GV_KIND_PODCLIQUE;
+        act->event_name = c->want->name;
+        act->event_uid = gv_str_c(c->obj->u.head.uid);
+        c->unsettled = true;
+        if (at < c->n_pods) {
+            c->goes[at] = true;
+        }
+    }
+    return status;
+}
+
 /* JSON patch: the finalizer at its place, tested before it is removed. */
 grove_status gv_act_drop_finalizer(gv_work *w, const gv_object *o, const char *finalizer) {
     const gv_head *h = &o->u.head;

@@ -292,7 +292,7 @@ static grove_status open_gates(gv_work *w, gv_work_gang *g) {
         }
         for (uint32_t i = 0; i < c->n_pods; i++) {
             const gv_pod *p = c->pods[i];
-            if ((p->flags & GV_POD_GROVE_GATE) == 0 || p->head.uid[0] == '\0') {
+            if ((p->flags & GV_POD_GROVE_GATE) == 0 || p->head.uid[0] == '\0' || c->goes[i]) {
                 continue;
             }
             if (!asked) {

@@ -119,6 +119,23 @@ static void sort_pods(const gv_pod **v, const gv_pod **tmp, uint32_t n) {
     }
 }
 
+uint32_t gv_pod_place(const gv_work_clique *c, const gv_pod *p) {
+    uint32_t lo = 0, hi = c->n_pods;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        int order = compare_pods(c->pods[mid], p);
+        if (order == 0) {
+            return mid;
+        }
+        if (order < 0) {
+            lo = mid + 1;
+        } else {
+            hi = mid;
+        }
+    }
+    return c->n_pods;
+}
+
 static bool observe_pods(gv_work *w, gv_work_clique *c) {
     const gv_list *list = gv_store_owned_by(w->store, gv_str_c(c->obj->u.head.uid));
     if (list->n == 0) {
@@ -126,6 +143,10 @@ static bool observe_pods(gv_work *w, gv_work_clique *c) {
     }
     const gv_pod **all = gv_arena_array(&w->arena, const gv_pod *, 2 * (size_t)list->n);
     if (all == NULL) {
+        return false;
+    }
+    c->goes = gv_arena_array(&w->arena, bool, list->n);
+    if (c->goes == NULL) {
         return false;
     }
     c->pods = all;

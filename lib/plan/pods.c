@@ -12,40 +12,6 @@
 #define SHORT_LIFE_NS (10 * GV_NS_PER_S)
 #define NAME_TRIES 64u
 
-static const gv_object *object_of(const gv_work *w, const gv_pod *p) {
-    return gv_store_get(w->store, GV_KIND_POD, w->ns, gv_str_c(p->head.name));
-}
-
-static grove_status remove_pod(gv_work *w, gv_work_clique *c, const gv_pod *p, const char *reason,
-                               const char *why) {
-    const gv_object *o = object_of(w, p);
-    if (o == NULL) {
-        return GROVE_OK;
-    }
-    size_t before = w->acts.n;
-    grove_status status = gv_act_delete(w, o, GV_ORDER_POD_DELETE, reason, GV_EVENT_POD_DELETED,
-                                        gv_str_c(why));
-    if (status == GROVE_OK && w->acts.n > before) {
-        gv_act *act = &w->acts.v[before];
-        act->pod = p;
-        act->clique = (uint32_t)(c - w->cliques);
-        act->event_kind = GV_KIND_PODCLIQUE;
-        act->event_name = c->want->name;
-        act->event_uid = gv_str_c(c->obj->u.head.uid);
-        c->unsettled = true;
-    }
-    return status;
-}
-
-static bool already_deleted(const gv_work *w, const gv_pod *p) {
-    for (size_t i = 0; i < w->acts.n; i++) {
-        if (w->acts.v[i].pod == p && w->acts.v[i].verb == GROVE_VERB_DELETE) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- too many ---- */
 
 static grove_status scale_in(gv_work *w, gv_work_clique *c, uint32_t excess) {
@@ -55,10 +21,7 @@ static grove_status scale_in(gv_work *w, gv_work_clique *c, uint32_t excess) {
     }
     gv_pod_victims(w, c, order);
     for (uint32_t i = 0; i < excess; i++) {
-        if (c->progress.set && !c->progress.ended && already_deleted(w, order[i])) {
-            continue; /* a rolling update takes it down in this plan */
-        }
-        grove_status status = remove_pod(w, c, order[i], "ScaledIn", "the clique is scaled in");
+        grove_status status = gv_pod_remove(w, c, order[i], "ScaledIn", "the clique is scaled in");
         if (status < 0) {
             return status;
         }
@@ -75,11 +38,8 @@ static grove_status drop_duplicates(gv_work *w, gv_work_clique *c, uint32_t *out
             continue;
         }
         (*out_dropped)++;
-        if (already_deleted(w, p)) {
-            continue;
-        }
-        grove_status status = remove_pod(w, c, p, "DuplicateIndex",
-                                         "an older pod has the same index and host name");
+        grove_status status = gv_pod_remove(w, c, p, "DuplicateIndex",
+                                            "an older pod has the same index and host name");
         if (status < 0) {
             return status;
         }
@@ -93,7 +53,7 @@ static grove_status sweep_finished(gv_work *w, gv_work_clique *c) {
         if (!gv_pod_is_final(p) || (p->head.flags & GV_HEAD_TERMINATING) != 0) {
             continue;
         }
-        grove_status status = remove_pod(w, c, p, "PodFinished", "it has ended and is replaced");
+        grove_status status = gv_pod_remove(w, c, p, "PodFinished", "it has ended and is replaced");
         if (status < 0) {
             return status;
         }

@@ -23,30 +23,6 @@ static const gv_pod *pod_named(const gv_work_clique *c, gv_str name) {
     return NULL;
 }
 
-static const gv_object *object_of(const gv_work *w, const gv_pod *p) {
-    return gv_store_get(w->store, GV_KIND_POD, w->ns, gv_str_c(p->head.name));
-}
-
-static grove_status remove_pod(gv_work *w, gv_work_clique *c, const gv_pod *p, const char *why) {
-    const gv_object *o = object_of(w, p);
-    if (o == NULL) {
-        return GROVE_OK;
-    }
-    size_t before = w->acts.n;
-    grove_status status = gv_act_delete(w, o, GV_ORDER_POD_DELETE, "RollingUpdate",
-                                        GV_EVENT_POD_DELETED, gv_str_c(why));
-    if (status == GROVE_OK && w->acts.n > before) {
-        gv_act *act = &w->acts.v[before];
-        act->pod = p;
-        act->clique = (uint32_t)(c - w->cliques);
-        act->event_kind = GV_KIND_PODCLIQUE;
-        act->event_name = c->want->name;
-        act->event_uid = gv_str_c(c->obj->u.head.uid);
-        c->unsettled = true;
-    }
-    return status;
-}
-
 /* The oldest ready pod of the old version; ties go to the lower index. */
 static const gv_pod *candidate(const gv_work_clique *c) {
     const gv_pod *best = NULL;
@@ -79,7 +55,9 @@ static grove_status follow_current(gv_work *w, gv_work_clique *c, int64_t new_re
         if ((c->obj->u.head.flags & GV_HEAD_EXPECTED) != 0) {
             return GROVE_OK; /* the choice is not yet known to stand in the cluster */
         }
-        return is_ready(p) ? remove_pod(w, c, p, "its turn in the rolling update") : GROVE_OK;
+        return is_ready(p)
+                   ? gv_pod_remove(w, c, p, "RollingUpdate", "its turn in the rolling update")
+                   : GROVE_OK;
     }
     int64_t done = (int64_t)grove_node_size(c->progress.completed);
     if (new_ready < done + 1) {
@@ -107,7 +85,7 @@ grove_status gv_roll_pods(gv_work *w, gv_work_clique *c) {
             old++;
             continue;
         }
-        grove_status status = remove_pod(w, c, p, "old version and not ready");
+        grove_status status = gv_pod_remove(w, c, p, "RollingUpdate", "old version and not ready");
         if (status < 0) {
             return status;
         }

@@ -86,6 +86,7 @@ typedef struct gv_work_clique {
     bool refused;        /* a pod of it was refused and is not to be tried again yet */
     bool unsettled;      /* writes of its pods are planned or in flight */
     const gv_pod **pods; /* active ones, by index, then age, then name */
+    bool *goes; /* parallel: this plan deletes it */
     uint32_t n_pods;
     const gv_pod **gone; /* the rest: terminating or in a final phase */
     uint32_t n_gone;
@@ -260,6 +261,11 @@ grove_status gv_step_finalizers(gv_work *w); /* finalize.c */
 grove_status gv_step_check(gv_work *w);      /* invariants.c */
 
 /* ---- shared between steps ---- */
+/* Deletes one pod of the clique, at most once a plan. */
+grove_status gv_pod_remove(gv_work *w, gv_work_clique *c, const gv_pod *p, const char *reason,
+                           const char *why);
+/* Place of an active pod in c->pods; n_pods when it is not one of them. */
+uint32_t gv_pod_place(const gv_work_clique *c, const gv_pod *p); /* observe.c */
 bool gv_is_turn(const gv_work *w,
                 uint32_t replica); /* rollout.c: may this replica be updated now */
 bool gv_clique_needs_turn(const gv_work *w, const gv_work_clique *c);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/prng.h"
 #include "base/text.h"
 #include "value/scalar.h"
 
@@ -284,11 +285,17 @@ static bool is_ready(const object *o) {
     return s && strcmp(s, "True") == 0;
 }
 
+bool cluster_ended(const object *pod) {
+    const char *phase = grove_node_text(at(pod, "/status/phase"));
+    return phase && (strcmp(phase, "Failed") == 0 || strcmp(phase, "Succeeded") == 0);
+}
+
 static uint32_t run_pods(cluster *c) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < c->n; i++) {
         object *o = &c->objects[i];
-        if (!o->gone && o->kind == GV_KIND_POD && !dying(o) && !cluster_gated(o) && !is_ready(o)) {
+        if (!o->gone && o->kind == GV_KIND_POD && !dying(o) && !cluster_ended(o) &&
+            !cluster_gated(o) && !is_ready(o)) {
             cluster_ready(c, o, true);
             n++;
         }
@@ -394,7 +401,11 @@ uint32_t cluster_round(cluster *c) {
     for (uint32_t i = 0; i < grove_plan_actions(plan); i++) {
         const grove_action *a = grove_plan_action(plan, i);
         n += a->verb != GROVE_VERB_EVENT ? 1 : 0;
-        apply(c, a);
+        bool lost = c->drop != NULL && c->keep_permille > 0 &&
+                    gv_prng_below(c->drop, 1000) >= c->keep_permille;
+        if (!lost) {
+            apply(c, a);
+        }
     }
     grove_plan_unref(plan);
     collect(c);

@@ -36,9 +36,10 @@ typedef struct cluster {
     uint64_t version, next_uid;
     int64_t now;
     const char *set;
-    bool hold_creates; /* refuse nothing, but do not report: unused pods stay unseen */
     uint32_t creates, patches, deletes, gates, binds, events; /* applied so far */
     char last_event[64];
+    struct gv_prng *drop;   /* with keep_permille: which actions get lost */
+    uint32_t keep_permille; /* 0 and 1000: all are applied */
 } cluster;
 
 void cluster_open(cluster *c, const char *set);
@@ -61,6 +62,7 @@ uint32_t cluster_count(cluster *c, gv_kind kind);
 /* Pods by "clique/index", active ones only; NULL: not there. */
 object *cluster_pod(cluster *c, const char *clique, int index);
 bool cluster_gated(const object *pod);
+bool cluster_ended(const object *pod); /* in a final phase */
 void cluster_bind(cluster *c, object *pod);
 void cluster_ready(cluster *c, object *pod, bool ready); /* also runs it */
 /* Binds and readies every pod without gates. */

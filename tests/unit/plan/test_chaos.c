@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random histories against the planner: pods die, fail and hang, everything is scaled, templates change,
+ * time jumps, the planner restarts, and only part of a plan is applied. After each step the promises hold;
+ * at the end everything settles, and the end does not depend on the way.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "base/text.h"
+#include "cluster.h"
+#include "manifests.h"
+#include "store/store.h"
+
+#define SECOND INT64_C(1000000000)
+#define STEPS 60
+
+typedef struct history {
+    cluster c;
+    gv_prng r;
+    int image;
+} history;
+
+static uint64_t draw(history *h, uint64_t n) {
+    return gv_prng_below(&h->r, n);
+}
+
+static object *random_object(history *h, gv_kind kind) {
+    uint32_t n = cluster_count(&h->c, kind);
+    uint64_t at = n ? draw(h, n) : 0;
+    for (uint32_t i = 0; i < h->c.n; i++) {
+        object *o = &h->c.objects[i];
+        if (!o->gone && o->kind == kind && at-- == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static void scale(history *h, gv_kind kind, uint64_t most) {
+    object *o = random_object(h, kind);
+    char text[64];
+    if (o != NULL && !grove_node_at_path(grove_doc_root(o->doc), "/metadata/deletionTimestamp")) {
+        snprintf(text, sizeof text, "{\"spec\":{\"replicas\":%d}}", (int)draw(h, most));
+        cluster_merge(&h->c, kind, o->name, text);
+    }
+}
+
+static void change_template(history *h) {
+    const grove_node *cliques = cluster_node(&h->c, GV_KIND_PODCLIQUESET, "s",
+                                             "/spec/template/cliques");
+    grove_buf b;
+    grove_buf_init(&b, h->c.env);
+    gv_buf_c(&b, "{\"spec\":{\"template\":{\"cliques\":[");
+    uint32_t k = (uint32_t)draw(h, grove_node_size(cliques)), i = 0;
+    for (const grove_node *n = grove_node_first(cliques); n; n = grove_node_next(cliques, n), i++) {
+        gv_buf_c(&b, i ? "," : "");
+        const char *name = grove_node_text(grove_node_get(n, "name"));
+        const char *image = grove_node_text(
+            grove_node_at_path(n, "/spec/podSpec/containers/0/image"));
+        int64_t replicas = 0, minimum = 0;
+        grove_node_int64(grove_node_at_path(n, "/spec/replicas"), &replicas);
+        grove_node_int64(grove_node_at_path(n, "/spec/minAvailable"), &minimum);
+        char fresh[16];
+        snprintf(fresh, sizeof fresh, "v%d", ++h->image);
+        gv_buf_fmt(
+            &b,
+            "{\"name\":\"%s\",\"spec\":{\"roleName\":\"%s\",\"replicas\":%d,\"minAvailable\":%d,"
+            "\"podSpec\":{\"containers\":[{\"name\":\"c\",\"image\":\"%s\"}]}}}",
+            name, name, (int)replicas, (int)minimum, i == k ? fresh : image);
+    }
+    gv_buf_c(&b, "]}}}");
+    cluster_merge(&h->c, GV_KIND_PODCLIQUESET, "s", b.data);
+    grove_buf_fini(&b);
+}
+
+static void disturb_pod(history *h) {
+    object *o = random_object(h, GV_KIND_POD);
+    if (o == NULL || grove_node_at_path(grove_doc_root(o->doc), "/metadata/deletionTimestamp")) {
+        return;
+    }
+    switch (draw(h, 5)) {
+    case 0:
+        cluster_delete(&h->c, GV_KIND_POD, o->name);
+        break;
+    case 1:
+        cluster_merge(&h->c, GV_KIND_POD, o->name,
+                      "{\"status\":{\"phase\":\"Failed\",\"conditions\":[]}}");
+        break;
+    case 2: /* terminates slowly */
+        cluster_merge(&h->c, GV_KIND_POD, o->name, "{\"metadata\":{\"finalizers\":[\"x/slow\"]}}");
+        cluster_delete(&h->c, GV_KIND_POD, o->name);
+        break;
+    case 3:
+        if (!cluster_gated(o) && !cluster_ended(o)) {
+            cluster_ready(&h->c, o, false);
+        }
+        break;
+    default:
+        if (!cluster_gated(o) && !cluster_ended(o)) {
+            cluster_ready(&h->c, o, true);
+        }
+        break;
+    }
+}
+
+static void finish_slow_pods(history *h) {
+    for (uint32_t i = 0; i < h->c.n; i++) {
+        object *o = &h->c.objects[i];
+        if (!o->gone && o->kind == GV_KIND_POD &&
+            grove_node_at_path(grove_doc_root(o->doc), "/metadata/deletionTimestamp")) {
+            cluster_merge(&h->c, GV_KIND_POD, o->name, "{\"metadata\":{\"finalizers\":null}}");
+        }
+    }
+}
+
+/* Never two active pods with one index in one incarnation of a clique. */
+static void check_indices(history *h) {
+    for (uint32_t i = 0; i < h->c.n; i++) {
+        const object *o = &h->c.objects[i];
+        if (o->gone || o->kind != GV_KIND_PODCLIQUE) {
+            continue;
+        }
+        const gv_list *list = gv_store_owned_by(h->c.store, gv_str_c(o->uid));
+        for (const gv_object *p = list->first; p; p = gv_list_next(p, GV_LIST_OWNER)) {
+            for (const gv_object *q = gv_list_next(p, GV_LIST_OWNER); q;
+                 q = gv_list_next(q, GV_LIST_OWNER)) {
+                assert_false(gv_pod_is_active(&p->u.pod) && gv_pod_is_active(&q->u.pod) &&
+                             p->u.pod.index == q->u.pod.index);
+            }
+        }
+    }
+}
+
+static void step(history *h) {
+    switch (draw(h, 12)) {
+    case 0:
+        scale(h, GV_KIND_PODCLIQUE, 5);
+        break;
+    case 1:
+        scale(h, GV_KIND_PODCLIQUESCALINGGROUP, 4);
+        break;
+    case 2:
+        scale(h, GV_KIND_PODCLIQUESET, 3);
+        break;
+    case 3:
+        change_template(h);
+        break;
+    case 4:
+        h->c.now += (int64_t)draw(h, 40) * SECOND;
+        break;
+    case 5:
+        grove_planner_free(h->c.planner);
+        assert_int_equal(grove_planner_new(h->c.env, &h->c.planner), 0);
+        break;
+    case 6:
+        finish_slow_pods(h);
+        break;
+    default:
+        disturb_pod(h);
+        break;
+    }
+}
+
+static void run(uint64_t seed, const char *set) {
+    history h;
+    memset(&h, 0, sizeof h);
+    gv_prng_seed(&h.r, seed);
+    cluster_open(&h.c, "s");
+    cluster_add(&h.c, set);
+    for (int i = 0; i < STEPS; i++) {
+        step(&h);
+        for (uint64_t k = draw(&h, 4); k > 0; k--) {
+            h.c.keep_permille = draw(&h, 3) == 0 ? 500 : 1000;
+            h.c.drop = &h.r;
+            cluster_round(&h.c);
+        }
+        if (draw(&h, 3) == 0) {
+            cluster_run_pods(&h.c);
+        }
+        check_indices(&h);
+    }
+    h.c.keep_permille = 1000;
+    finish_slow_pods(&h);
+    h.c.now += 60 * SECOND;
+    for (int i = 0; i < 3; i++) { /* breaches of the history may run out yet */
+        cluster_live(&h.c, 120);
+        h.c.now += 40 * SECOND;
+    }
+    cluster_live(&h.c, 120);
+    int64_t replicas = cluster_int(&h.c, GV_KIND_PODCLIQUESET, "s", "/spec/replicas");
+    assert_int_equal(cluster_int(&h.c, GV_KIND_PODCLIQUESET, "s", "/status/availableReplicas"),
+                     replicas);
+    assert_int_equal(cluster_int(&h.c, GV_KIND_PODCLIQUESET, "s", "/status/updatedReplicas"),
+                     replicas);
+    assert_null(cluster_node(&h.c, GV_KIND_PODCLIQUESET, "s", "/status/lastErrors"));
+    cluster_delete(&h.c, GV_KIND_PODCLIQUESET, "s");
+    cluster_settle(&h.c, 20);
+    for (uint32_t i = 0; i < h.c.n; i++) {
+        assert_true(h.c.objects[i].gone);
+    }
+    cluster_close(&h.c);
+}
+
+static uint64_t seeds(void) {
+    const char *text = getenv("PLAN_SEEDS");
+    return text ? (uint64_t)strtoull(text, NULL, 10) : 40;
+}
+
+static void test_rolling(void **state) {
+    (void)state;
+    for (uint64_t i = 1; i <= seeds(); i++) {
+        print_message("seed %llu\n", (unsigned long long)i);
+        run(i, i % 3 == 0   ? SET_LOOSE("1")
+               : i % 3 == 1 ? SET_TIGHT("2")
+                            : SET_GROUPED("1", "RollingRecreate"));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rolling),
+    };
+    return cmocka_run_group_tests_name("plan chaos", tests, NULL, NULL);
+}
