@@ -105,8 +105,9 @@ static grove_status main_resource(run *v, grove_doc *doc, const grove_node *obje
                                   grove_doc *old_doc, const grove_node *old,
                                   grove_admission_verdict *verdict) {
     uint32_t errors = 0;
-    grove_status st = gv_schema_decode_check(v->kind, doc, object, v->options.fields, v->diags,
-                                             &errors);
+    bool webhooks = !(v->options.flags & GROVE_VALIDATE_SCHEMA_ONLY);
+    grove_status st = gv_schema_decode_check(v->kind, doc, object, v->options.fields, webhooks,
+                                             v->diags, &errors);
     if (st < 0) {
         return gv_error(v->err, st, "the object could not be decoded");
     }
@@ -116,8 +117,11 @@ static grove_status main_resource(run *v, grove_doc *doc, const grove_node *obje
     }
     bool status = v->options.operation == GROVE_OPERATION_STATUS;
     grove_doc *stored = NULL;
-    st = gv_admission_stored(v->kind, doc, object, status ? GV_SCHEMA_KEEP_STATUS : 0,
-                             v->options.namespace_name, &stored, v->err);
+    uint32_t keep = status ? GV_SCHEMA_KEEP_STATUS : 0;
+    const char *ns = v->options.namespace_name;
+    st = webhooks ? gv_admission_stored(v->kind, doc, object, keep, ns, &stored, v->err)
+                  : gv_schema_default(v->kind, doc, object, keep, gv_str_c(ns ? ns : "default"),
+                                      &stored, v->err);
     if (st < 0) {
         return st;
     }
@@ -127,7 +131,7 @@ static grove_status main_resource(run *v, grove_doc *doc, const grove_node *obje
         gv_error(v->err, st, "the object could not be checked");
     } else if (errors) {
         refuse(verdict, GROVE_STAGE_SCHEMA, 422);
-    } else if (!status && !(v->options.flags & GROVE_VALIDATE_SCHEMA_ONLY)) {
+    } else if (!status && webhooks) {
         st = webhook_stage(v, stored, old_doc, old, verdict);
     }
     grove_doc_unref(stored);
@@ -212,7 +216,7 @@ grove_status grove_default(grove_env *env, grove_doc *doc, const grove_node *obj
     uint32_t errors = 0, first = grove_diags_count(diags);
     grove_status st = run_init(&v, env, object, options, diags, err);
     if (st == GROVE_OK) {
-        st = gv_schema_decode_check(v.kind, doc, object, v.options.fields, diags, &errors);
+        st = gv_schema_decode_check(v.kind, doc, object, v.options.fields, true, diags, &errors);
         if (st < 0) {
             gv_error(err, st, "the object could not be decoded");
         } else if (errors) {

@@ -29,12 +29,13 @@ bool gv_schema_has(gv_kind kind);
 /*
  * Steps 1 and 3, refusals only. Appends an error per unknown field (fields: Strict), per value that the
  * API server cannot read (metadata; with a PodCliqueSet everything, since its webhook decodes it) and
- * per null entry of `cliques`, on which the webhook crashes. With GROVE_FIELDS_WARN unknown fields are
+ * per null entry of `cliques`, on which the webhook crashes; without webhooks a PodCliqueSet is read as the
+ * other kinds are. With GROVE_FIELDS_WARN unknown fields are
  * warnings. `object` is as submitted; *out_errors counts the errors added.
  */
 grove_status gv_schema_decode_check(gv_kind kind, const grove_doc *doc, const grove_node *object,
-                                    grove_field_validation fields, grove_diags *diags,
-                                    uint32_t *out_errors);
+                                    grove_field_validation fields, bool webhooks,
+                                    grove_diags *diags, uint32_t *out_errors);
 
 #define GV_SCHEMA_KEEP_STATUS 0x1u /* else `status` is dropped, as on the main resource */
 

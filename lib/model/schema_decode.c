@@ -30,10 +30,27 @@ static void unknown(decoder *d, const gv_schema_type *type, const grove_node *me
     }
 }
 
+/* Below a value of the wrong type nothing is known: pruning finds every member of its objects. */
+static void all_unknown(decoder *d, const grove_node *node, const gv_path *path) {
+    static const gv_schema_type empty = {.shape = GV_SHAPE_STRUCT};
+    uint32_t i = 0;
+    for (const grove_node *m = grove_node_first(node); m; m = grove_node_next(node, m)) {
+        if (grove_node_type(node) == GROVE_OBJECT) {
+            gv_path here = gv_path_member(path, m);
+            unknown(d, &empty, m, &here);
+        } else {
+            gv_path here = gv_path_index(path, i++);
+            all_unknown(d, m, &here);
+        }
+    }
+}
+
 static void mismatch(decoder *d, gv_shape shape, const grove_node *node, const gv_path *path) {
     if (d->typed) {
         gv_check_error(&d->check, GV_CODE_UNDECODABLE, "TypeInvalid", path, node,
                        "must be %s, not %s", gv_shape_noun(shape), gv_node_noun(node));
+    } else {
+        all_unknown(d, node, path);
     }
 }
 
@@ -61,7 +78,7 @@ static void decode_list(decoder *d, const gv_schema_type *type, const grove_node
         gv_path here = gv_path_index(path, i++);
         if (grove_node_type(m) != GROVE_NULL_NODE) {
             decode(d, type->elem, m, &here);
-        } else if (type->elem == GV_TYPE_PODCLIQUETEMPLATESPEC) {
+        } else if (d->typed && type->elem == GV_TYPE_PODCLIQUETEMPLATESPEC) {
             gv_check_error(&d->check, GV_CODE_NULL_CLIQUE, "TypeInvalid", path, m,
                            "entry %u is empty", (unsigned)i - 1);
         }
@@ -165,17 +182,19 @@ static void decode(decoder *d, uint16_t row, const grove_node *node, const gv_pa
         mismatch(d, shape, node, path);
     } else if (d->typed) {
         decode_scalar(d, shape, node, path);
+    } else {
+        all_unknown(d, node, path);
     }
 }
 
 grove_status gv_schema_decode_check(gv_kind kind, const grove_doc *doc, const grove_node *object,
-                                    grove_field_validation fields, grove_diags *diags,
-                                    uint32_t *out_errors) {
+                                    grove_field_validation fields, bool webhooks,
+                                    grove_diags *diags, uint32_t *out_errors) {
     const gv_schema_root *root = gv_schema_root_of(kind);
     if (!root) {
         return GROVE_E_UNSUPPORTED;
     }
-    decoder d = {.fields = fields, .typed = kind == GV_KIND_PODCLIQUESET};
+    decoder d = {.fields = fields, .typed = webhooks && kind == GV_KIND_PODCLIQUESET};
     gv_check_init(&d.check, grove_doc_env(doc), doc, diags);
     if (grove_node_type(object) == GROVE_OBJECT) {
         decode(&d, root->type, object, NULL);
