@@ -75,23 +75,31 @@ static gv_str behind(gv_str s, size_t n) {
     return (gv_str){s.p + n, s.n - n};
 }
 
+/* Go reads a text without any digit as zero, unless the suffix leads it past its shortcut. */
+static bool digitless_is_zero(const parts *p) {
+    return p->format == GROVE_QUANTITY_BINARY_SI ? p->exponent < 50 : p->exponent >= -NANO_DIGITS;
+}
+
 static bool take_apart(gv_str s, parts *out) {
     *out = (parts){.negative = s.n > 0 && s.p[0] == '-'};
     if (s.n == 0) {
         return false;
     }
     s = behind(s, s.p[0] == '-' || s.p[0] == '+');
+    const char *digits = s.p;
     while (s.n > 0 && s.p[0] == '0') {
         s = behind(s, 1);
     }
     out->whole = (gv_str){s.p, count_digits(s)};
     s = behind(s, out->whole.n);
+    bool digitless = s.p == digits;
     if (s.n > 0 && s.p[0] == '.') {
         s = behind(s, 1);
         out->fraction = (gv_str){s.p, count_digits(s)};
         s = behind(s, out->fraction.n);
+        digitless &= out->fraction.n == 0;
     }
-    return read_suffix(s, out);
+    return read_suffix(s, out) && (!digitless || digitless_is_zero(out));
 }
 
 /* a = a * 10 + digit; true when it overflows. */
