@@ -76,6 +76,13 @@ GROVE_API int64_t grove_engine_deadline(const grove_engine *engine);
 /** 1 when all watches are synced, nothing is to be planned and no operation is without answer. Since 0.1. */
 GROVE_API int32_t grove_engine_is_idle(const grove_engine *engine);
 
+/**
+ * The configuration in force: the host's, with the cluster's own topology bindings, classes and templates
+ * laid over it as far as their events were fed. A reference of the caller's. Since 0.1.
+ */
+GROVE_API grove_status grove_engine_config(grove_engine *engine, grove_config **out_config,
+                                           grove_error *err);
+
 /** Plans every set again, from nothing remembered. Since 0.1. */
 GROVE_API grove_status grove_engine_recompute(grove_engine *engine);
 

@@ -27,8 +27,8 @@ GROVE_API const char *grove_kind_group(grove_kind kind);
 /** 1 when its objects live in namespaces. Since 0.1. */
 GROVE_API int32_t grove_kind_is_namespaced(grove_kind kind);
 
-#define GROVE_TABLE_WIDE 0x1u       /**< columns of lower priority too */
-#define GROVE_TABLE_NAMESPACE 0x2u  /**< the namespace as first column */
+#define GROVE_TABLE_WIDE 0x1u      /**< columns of lower priority too */
+#define GROVE_TABLE_NAMESPACE 0x2u /**< the namespace as first column */
 #define GROVE_TABLE_NO_HEADERS 0x4u
 
 /**

@@ -26,3 +26,18 @@ grove_status gv_engine_refresh_config(grove_engine *e, grove_error *err) {
     e->config_stale = false;
     return GROVE_OK;
 }
+
+grove_status grove_engine_config(grove_engine *engine, grove_config **out_config,
+                                 grove_error *err) {
+    if (engine->config_stale) {
+        grove_status st = gv_engine_refresh_config(engine, err);
+        if (st == GROVE_OK) {
+            st = grove_store_mark_all(engine->store); /* the flag that asked for it is taken */
+        }
+        if (st < 0) {
+            return st;
+        }
+    }
+    *out_config = grove_config_ref(engine->config);
+    return GROVE_OK;
+}

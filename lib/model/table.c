@@ -167,9 +167,9 @@ static bool collect_columns(grove_env *env, grove_kind kind, uint32_t flags, col
         any = true;
         if (wide || c.priority == 0) {
             bool date = strcmp(c.type, "date") == 0;
-            ok = gv_vec_push(env, out,
-                             ((gv_column){c.name, c.priority, date ? gv_cell_age : gv_cell_path,
-                                          c.json_path}));
+            ok = gv_vec_push(
+                env, out,
+                ((gv_column){c.name, c.priority, date ? gv_cell_age : gv_cell_path, c.json_path}));
         }
     }
     const gv_column *b;
@@ -186,7 +186,7 @@ static bool collect_columns(grove_env *env, grove_kind kind, uint32_t flags, col
 typedef struct layout {
     grove_env *env;
     columns columns;
-    grove_buf text;        /* all cells, one after the other, NUL between them */
+    grove_buf text;         /* all cells, one after the other, NUL between them */
     GV_VEC(uint64_t) cells; /* offsets into text */
     GV_VEC(uint64_t) widths;
 } layout;

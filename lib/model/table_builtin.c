@@ -18,8 +18,7 @@ static grove_status put_or(gv_str text, const char *otherwise, grove_buf *out) {
 
 /* ---- pods ---- */
 
-static grove_status pod_ready(const grove_node *pod, const char *arg, int64_t now,
-                              grove_buf *out) {
+static grove_status pod_ready(const grove_node *pod, const char *arg, int64_t now, grove_buf *out) {
     uint32_t total = grove_node_size(gv_node_path(pod, "spec.containers")), ready = 0;
     (void)arg;
     (void)now;
@@ -32,8 +31,7 @@ static grove_status pod_ready(const grove_node *pod, const char *arg, int64_t no
 static gv_str state_reason(const grove_node *status) {
     const grove_node *state = grove_node_get(status, "state");
     gv_str waiting = gv_node_get_str(grove_node_get(state, "waiting"), "reason");
-    return waiting.n ? waiting
-                     : gv_node_get_str(grove_node_get(state, "terminated"), "reason");
+    return waiting.n ? waiting : gv_node_get_str(grove_node_get(state, "terminated"), "reason");
 }
 
 /* Progress of the init containers while they run; false when they are through. */
@@ -159,12 +157,10 @@ static grove_status service_ports(const grove_node *service, const char *arg, in
     return st;
 }
 
-static const gv_column services[] = {{"Type", 0, path_or_none, "spec.type"},
-                                     {"Cluster-IP", 0, path_or_none, "spec.clusterIP"},
-                                     {"External-IP", 0, none, NULL},
-                                     {"Port(s)", 0, service_ports, NULL},
-                                     {"Age", 0, gv_cell_age, NULL},
-                                     {NULL, 0, NULL, NULL}};
+static const gv_column services[] = {
+    {"Type", 0, path_or_none, "spec.type"}, {"Cluster-IP", 0, path_or_none, "spec.clusterIP"},
+    {"External-IP", 0, none, NULL},         {"Port(s)", 0, service_ports, NULL},
+    {"Age", 0, gv_cell_age, NULL},          {NULL, 0, NULL, NULL}};
 
 static grove_status hpa_reference(const grove_node *hpa, const char *arg, int64_t now,
                                   grove_buf *out) {

@@ -47,11 +47,13 @@ static grove_status admit(void *ctx, grove_sim_review *review) {
     }
     grove_diags *diags = NULL;
     grove_validate_options options = {.size = (uint32_t)sizeof options,
-                                      .config = c->config,
                                       .fields = GROVE_FIELDS_IGNORE,
                                       .namespace_name = review->ns};
     grove_admission_verdict verdict = GROVE_ADMISSION_VERDICT_INIT;
     grove_status st = grove_diags_new(c->env, &diags);
+    if (st == GROVE_OK) { /* what the cluster holds counts, as for a webhook that looks it up */
+        st = grove_engine_config(c->engine, &options.config, NULL);
+    }
     if (st == GROVE_OK) {
         st = grove_validate(c->env, review->object_doc, review->object, review->old_doc,
                             review->old, &options, diags, &verdict, NULL);
@@ -61,8 +63,15 @@ static grove_status admit(void *ctx, grove_sim_review *review) {
     } else if (st == GROVE_OK) {
         st = default_object(c, review, &options, diags);
     }
+    grove_config_unref(options.config);
     grove_diags_free(diags);
     return st;
+}
+
+grove_status cluster_apply(cluster *c, grove_doc *doc, const grove_node *object,
+                           grove_error *err) {
+    grove_status st = grove_sim_apply(c->sim, doc, object, err);
+    return st < 0 ? st : cluster_settle_now(c, err);
 }
 
 /* ---- life ---- */
@@ -145,8 +154,7 @@ int64_t cluster_now(const cluster *c) {
 
 grove_status cluster_settle_now(cluster *c, grove_error *err) {
     int64_t engine = INT64_MAX;
-    grove_status st =
-        grove_runner_turn(c->engine, &c->backend, cluster_now(c), &engine, err);
+    grove_status st = grove_runner_turn(c->engine, &c->backend, cluster_now(c), &engine, err);
     if (st == GROVE_OK) {
         int64_t sim = grove_sim_deadline(c->sim);
         c->deadline = sim < engine ? sim : engine;

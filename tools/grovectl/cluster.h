@@ -19,10 +19,10 @@ typedef struct cluster {
 } cluster;
 
 typedef struct cluster_options {
-    grove_config *config;  /* NULL: the built-in setting */
-    const char *nodes;     /* spec, or text of Node objects; NULL: none */
-    const char *binders;   /* schedulerNames that the engine places; NULL: all that the demo knows */
-    int64_t start_ns;      /* 0: the simulator's own */
+    grove_config *config; /* NULL: the built-in setting */
+    const char *nodes;    /* spec, or text of Node objects; NULL: none */
+    const char *binders;  /* schedulerNames that the engine places; NULL: all that the demo knows */
+    int64_t start_ns;     /* 0: the simulator's own */
     uint64_t seed;
     uint32_t engine_flags; /* GROVE_ENGINE_* */
     uint32_t sim_flags;    /* GROVE_SIM_* */
@@ -34,6 +34,8 @@ grove_status cluster_new(grove_env *env, const cluster_options *options, cluster
 void cluster_free(cluster *c);
 
 int64_t cluster_now(const cluster *c);
+/* Applies an object (NULL: the document's root) and lets the cluster take notice. */
+grove_status cluster_apply(cluster *c, grove_doc *doc, const grove_node *object, grove_error *err);
 /* Lets everything happen at the present instant. */
 grove_status cluster_settle_now(cluster *c, grove_error *err);
 /* Lets time run to `to_ns`, stopping at every instant at which something happens. `step`, when set, is

@@ -14,15 +14,20 @@
 
 #define SECOND INT64_C(1000000000)
 #define GPU "nvidia.com/gpu"
-#define NODES "blocks=2,racks=2,nodes=4,gpu=8,block-key=node.network.kwai.io/block,rack-key=node.network.kwai.io/rack"
+#define NODES                                                        \
+    "blocks=2,racks=2,nodes=4,gpu=8,block-key=node.network.kwai.io/" \
+    "block,rack-key=node.network.kwai.io/rack"
 #define LIMIT (1800 * SECOND) /* of virtual time for each part */
 
 static const char help[] =
     "usage: grovectl demo [--manifests DIR]\n"
     "\n"
-    "Runs seven manifests, each in a namespace of its own, on an embedded cluster of 2 blocks x 2 racks x\n"
-    "4 nodes x 8 GPUs: applies them, shows what happens in virtual time, the tables that kubectl would\n"
-    "print and the topology with its gangs, scales a group, loses a node, heals, and judges the result.\n"
+    "Runs seven manifests, each in a namespace of its own, on an embedded cluster of 2 blocks x 2 "
+    "racks x\n"
+    "4 nodes x 8 GPUs: applies them, shows what happens in virtual time, the tables that kubectl "
+    "would\n"
+    "print and the topology with its gangs, scales a group, loses a node, heals, and judges the "
+    "result.\n"
     "\n"
     "  --manifests DIR  where the manifests are [examples/manifests]\n"
     "\n"
@@ -63,8 +68,8 @@ static void headline(const char *text) {
 /* ---- applying ---- */
 
 /* The object with its namespace set: the manifests name none. */
-static grove_status in_namespace(demo *d, const io_object *object, const char *ns,
-                                 grove_doc **out, grove_error *err) {
+static grove_status in_namespace(demo *d, const io_object *object, const char *ns, grove_doc **out,
+                                 grove_error *err) {
     grove_builder *b = NULL;
     grove_doc *patch = NULL;
     grove_status st = grove_builder_new(d->env, &b);
@@ -96,10 +101,9 @@ static int apply_part(demo *d, const part *p) {
         const io_object *o = &objects.v[i];
         grove_doc *placed = NULL;
         grove_status st = p->ns ? in_namespace(d, o, p->ns, &placed, &err) : GROVE_OK;
-        st = st < 0 ? st
-             : placed
-                 ? grove_sim_apply(d->c->sim, placed, NULL, &err)
-                 : grove_sim_apply(d->c->sim, o->doc, o->node, &err);
+        st = st < 0   ? st
+             : placed ? cluster_apply(d->c, placed, NULL, &err)
+                      : cluster_apply(d->c, o->doc, o->node, &err);
         grove_doc_unref(placed);
         if (st < 0) {
             io_print_error(path, &err);
@@ -304,8 +308,7 @@ int cmd_demo(int argc, char **argv) {
         return EXIT_USAGE;
     }
     int code = EXIT_OK;
-    if (cluster_new(d.env, &options, &d.c, &err) < 0 ||
-        timeline_new(d.env, d.c->sim, &d.t) < 0) {
+    if (cluster_new(d.env, &options, &d.c, &err) < 0 || timeline_new(d.env, d.c->sim, &d.t) < 0) {
         code = complain(&err);
     } else {
         d.start = cluster_now(d.c);

@@ -16,20 +16,23 @@
 static const char help[] =
     "usage: grovectl sim FILE... [--scenario FILE] [OPTIONS]\n"
     "\n"
-    "Applies the objects of each FILE to an embedded cluster with Grove, lets virtual time run, and prints\n"
+    "Applies the objects of each FILE to an embedded cluster with Grove, lets virtual time run, "
+    "and prints\n"
     "what has become of them. Nothing is contacted and no real time passes.\n"
     "\n"
     "  --scenario FILE    actions and expectations at virtual times (docs/reference/scenario.md)\n"
     "  --nodes SPEC|FILE  nodes of the cluster [2x2x4x8: blocks x racks x nodes x GPUs]\n"
     "  --config FILE      operator configuration and cluster objects\n"
-    "  --until TIME       when to stop, such as 90s or 1h [when nothing happens any more, at most 10m]\n"
+    "  --until TIME       when to stop, such as 90s or 1h [when nothing happens any more, at most "
+    "10m]\n"
     "  --instant          pods are Ready as soon as they are bound\n"
     "  --watch            print each change as it happens\n"
     "  --check            verify the planner's laws at every step\n"
     "  --seed N           seed of everything that may be chosen freely [0]\n"
     "  -o text|json|yaml  final state: tables, or a List with status, events and timeline [text]\n"
     "\n"
-    "Exit status: 0 done, 1 an expectation failed or an object was refused, 2 wrong usage or unreadable\n"
+    "Exit status: 0 done, 1 an expectation failed or an object was refused, 2 wrong usage or "
+    "unreadable\n"
     "input.\n";
 
 typedef enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_YAML } format;
@@ -127,7 +130,7 @@ static int apply_file(request *q, const char *path) {
     int code = io_read_objects(q->env, path, GROVE_PARSE_STRICT, &objects);
     for (size_t i = 0; code == EXIT_OK && i < objects.n; i++) {
         grove_error err = GROVE_ERROR_INIT;
-        if (grove_sim_apply(q->cluster->sim, objects.v[i].doc, objects.v[i].node, &err) < 0) {
+        if (cluster_apply(q->cluster, objects.v[i].doc, objects.v[i].node, &err) < 0) {
             io_print_error(path, &err);
             code = EXIT_REFUSED;
         }

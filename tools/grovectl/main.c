@@ -11,6 +11,8 @@ const verb grovectl_verbs[] = {
     {"default", "objects as a cluster would store them", cmd_default},
     {"render", "every child object of a PodCliqueSet, offline", cmd_render},
     {"validate", "what a cluster would say about manifests", cmd_validate},
+    {"sim", "manifests and scenarios on the embedded cluster", cmd_sim},
+    {"demo", "the main job on the embedded cluster", cmd_demo},
     {NULL, NULL, NULL},
 };
 

@@ -23,8 +23,8 @@ static void put(drawing *d, const char *text) {
 }
 
 static const char *label(const grove_node *object, const char *key) {
-    const char *text =
-        grove_node_text(grove_node_get(grove_node_at_path(object, "/metadata/labels"), key));
+    const char *text = grove_node_text(
+        grove_node_get(grove_node_at_path(object, "/metadata/labels"), key));
     return text ? text : "";
 }
 
@@ -141,8 +141,8 @@ static void put_level(drawing *d, const grove_node *const *nodes, size_t n, unsi
     free(done);
 }
 
-grove_status picture_write(grove_env *env, grove_sim *sim, const char *const *keys,
-                           const char *gpu, grove_buf *out, grove_error *err) {
+grove_status picture_write(grove_env *env, grove_sim *sim, const char *const *keys, const char *gpu,
+                           grove_buf *out, grove_error *err) {
     grove_doc *nodes = NULL, *pods = NULL;
     (void)env;
     grove_status st = grove_sim_list(sim, GROVE_KIND_NODE, NULL, NULL, &nodes, err);

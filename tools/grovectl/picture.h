@@ -6,7 +6,7 @@
 #include <grove/sys/sim.h>
 
 /* Appends the picture; `keys` are label keys from broad to narrow, ended by NULL. */
-grove_status picture_write(grove_env *env, grove_sim *sim, const char *const *keys,
-                           const char *gpu, grove_buf *out, grove_error *err);
+grove_status picture_write(grove_env *env, grove_sim *sim, const char *const *keys, const char *gpu,
+                           grove_buf *out, grove_error *err);
 
 #endif

@@ -33,8 +33,8 @@ int64_t scenario_duration(const char *text) {
     static const struct {
         const char *word;
         int64_t ns;
-    } units[] = {{"ns", 1},      {"us", 1000},        {"ms", 1000000},
-                 {"s", SECOND},  {"m", 60 * SECOND},  {"h", 3600 * SECOND}};
+    } units[] = {{"ns", 1},     {"us", 1000},       {"ms", 1000000},
+                 {"s", SECOND}, {"m", 60 * SECOND}, {"h", 3600 * SECOND}};
     int64_t total = 0;
     if (!text || !*text) {
         return -1;

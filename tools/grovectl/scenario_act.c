@@ -21,11 +21,11 @@ static int apply_file(scenario *s, cluster *c, const grove_node *file) {
     grove_error err = GROVE_ERROR_INIT;
     const char *name = grove_node_text(file), *slash = strrchr(s->file, '/');
     char path[4096]; /* beside the scenario, unless absolute */
-    snprintf(path, sizeof path, "%.*s%s",
-             name[0] == '/' || !slash ? 0 : (int)(slash - s->file + 1), s->file, name);
+    snprintf(path, sizeof path, "%.*s%s", name[0] == '/' || !slash ? 0 : (int)(slash - s->file + 1),
+             s->file, name);
     int code = io_read_objects(s->env, path, GROVE_PARSE_STRICT, &objects);
     for (size_t i = 0; code == EXIT_OK && i < objects.n; i++) {
-        if (grove_sim_apply(c->sim, objects.v[i].doc, objects.v[i].node, &err) < 0) {
+        if (cluster_apply(c, objects.v[i].doc, objects.v[i].node, &err) < 0) {
             code = failed(s, file, &err);
         }
     }
@@ -47,7 +47,7 @@ static int act_apply(scenario *s, cluster *c, const grove_node *what) {
         }
         return EXIT_OK;
     }
-    return grove_sim_apply(c->sim, s->doc, what, &err) < 0 ? failed(s, what, &err) : EXIT_OK;
+    return cluster_apply(c, s->doc, what, &err) < 0 ? failed(s, what, &err) : EXIT_OK;
 }
 
 /* ---- on selected objects ---- */
@@ -214,8 +214,7 @@ static int act_set_image(scenario *s, cluster *c, const grove_node *what) {
     if (grove_sim_get(c->sim, GROVE_KIND_PODCLIQUESET, ns, set, &doc, &err) < 0) {
         return failed(s, what, &err);
     }
-    const grove_node *cliques =
-        grove_node_at_path(grove_doc_root(doc), "/spec/template/cliques");
+    const grove_node *cliques = grove_node_at_path(grove_doc_root(doc), "/spec/template/cliques");
     uint32_t at = index_of(cliques, clique);
     uint32_t in = index_of(
         grove_node_at_path(grove_node_at(cliques, at), "/spec/podSpec/containers"), container);
@@ -300,9 +299,12 @@ static int act_rule(scenario *s, cluster *c, const grove_node *what) {
     const struct {
         const char *key;
         int64_t *out;
-    } times[] = {{"pull", &rule.pull_ns},   {"init", &rule.init_ns},
-                 {"start", &rule.start_container_ns}, {"ready", &rule.ready_ns},
-                 {"terminate", &rule.terminate_ns},   {"crash", &rule.crash_ns}};
+    } times[] = {{"pull", &rule.pull_ns},
+                 {"init", &rule.init_ns},
+                 {"start", &rule.start_container_ns},
+                 {"ready", &rule.ready_ns},
+                 {"terminate", &rule.terminate_ns},
+                 {"crash", &rule.crash_ns}};
     int code = EXIT_OK;
     for (size_t i = 0; code == EXIT_OK && i < sizeof times / sizeof *times; i++) {
         code = read_time(s, what, times[i].key, times[i].out);
@@ -325,19 +327,12 @@ int scenario_act(scenario *s, cluster *c, const char *action, const grove_node *
     static const struct {
         const char *word;
         act_fn act;
-    } actions[] = {{"apply", act_apply},
-                   {"scale", act_scale},
-                   {"delete", act_delete},
-                   {"patch", act_patch},
-                   {"setImage", act_set_image},
-                   {"setReady", act_ready},
-                   {"crash", act_crash},
-                   {"failNode", act_fail_node},
-                   {"recoverNode", act_recover_node},
-                   {"cordon", act_cordon},
-                   {"uncordon", act_uncordon},
-                   {"addNodes", act_add_nodes},
-                   {"rule", act_rule}};
+    } actions[] = {
+        {"apply", act_apply},   {"scale", act_scale},        {"delete", act_delete},
+        {"patch", act_patch},   {"setImage", act_set_image}, {"setReady", act_ready},
+        {"crash", act_crash},   {"failNode", act_fail_node}, {"recoverNode", act_recover_node},
+        {"cordon", act_cordon}, {"uncordon", act_uncordon},  {"addNodes", act_add_nodes},
+        {"rule", act_rule}};
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (strcmp(actions[i].word, action) == 0) {
             return actions[i].act(s, c, what);

@@ -14,7 +14,7 @@ typedef struct judge {
     verdict *out;
 } judge;
 
-#define EACH(item, list)                                                                           \
+#define EACH(item, list) \
     for (const grove_node *item = grove_node_first(list); item; item = grove_node_next(list, item))
 
 static void problem(judge *j, const char *fmt, ...) GROVE_PRINTF(2, 3);
@@ -98,8 +98,8 @@ static long asked(const grove_node *pod, const char *resource) {
 
 static void judge_capacity(judge *j, const char *gpu) {
     EACH(node, j->nodes) {
-        const grove_node *have =
-            grove_node_get(grove_node_at_path(node, "/status/allocatable"), gpu);
+        const grove_node *have = grove_node_get(grove_node_at_path(node, "/status/allocatable"),
+                                                gpu);
         long total = have ? strtol(grove_node_text(have), NULL, 10) : 0, used = 0;
         EACH(pod, j->pods) {
             if (strcmp(text_at(pod, "/spec/nodeName"), io_name(node)) == 0) {
