@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Copies of completions and events, and telling them later. */
 #include "backend/held.h"
 
 #include <string.h>

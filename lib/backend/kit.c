@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The loop under the conformance checks: submit, process, wait, keep what comes. */
 #include "backend/kit.h"
 
 #include <stdarg.h>

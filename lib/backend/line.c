@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings, line by line: writing them and reading deliveries back. */
 #include "backend/line.h"
 
 #include "model/kinds.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Copying an operation into one block. */
 #include "backend/opcopy.h"
 
 #include <string.h>

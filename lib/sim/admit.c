@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Asking the admission hook. */
 #include "sim/admit.h"
 
 static const char *reason_of(int32_t http) {

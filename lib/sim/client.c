@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The seven functions of the backend: queues of operations, outcomes and watches. */
 #include "sim/client.h"
 
 #include "backend/opcopy.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reading and building status.conditions. */
 #include "sim/condition.h"
 
 #include "sim/call.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Defaults of pods, nodes, namespaces and services. */
 #include "sim/defaults.h"
 
 #include "sim/condition.h"

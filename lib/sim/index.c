@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Objects by owner uid, and pods by gang. */
 #include "sim/index.h"
 
 #include "model/labels.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The life of a pod on its node, step by step. */
 #include "sim/kubelet.h"
 
 #include "model/labels.h"
@@ -328,6 +329,7 @@ static void see_deletion(grove_sim *sim, gv_sim_object *o) {
     if (meta.deleted_ns == GV_SIM_NO_TIME || (run->due_gone != NEVER && run->silent)) {
         return;
     }
+    gv_sim_rules_apply(sim, o, &run->how);
     int64_t own = run->silent ? meta.deleted_ns : later(sim, run->how.terminate_ns);
     run->due_gone = first(run->due_gone, first(own, meta.deleted_ns));
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Failure and return of nodes, their taints, evictions, and pods left without a node. */
 #include "sim/node.h"
 
 #include "sim/call.h"

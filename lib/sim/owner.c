@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Background, foreground and orphaning deletion; namespaces. */
 #include "sim/owner.h"
 
 #include "sim/call.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Counting what a disruption budget allows. */
 #include "sim/pdb.h"
 
 #include "sim/meta.h"

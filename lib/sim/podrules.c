@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Comparing two pod specs for what an update may change. */
 #include "sim/podrules.h"
 
 #include "sim/meta.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Adding up requests and what they leave free. */
 #include "sim/room.h"
 
 #include <grove/quantity.h>

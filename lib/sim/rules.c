@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Matching scripts to pods. */
 #include "sim/rules.h"
 
 #include "sim/kubelet.h"

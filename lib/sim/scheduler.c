@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* First fit pod by pod, and gang by gang. */
 #include "sim/scheduler.h"
 
 #include "sim/call.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reading selectors and matching objects. */
 #include "sim/select.h"
 
 #include "value/doc.h"

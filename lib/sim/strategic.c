@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The merge itself, and which lists have keys. */
 #include "sim/strategic.h"
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Filling token Secrets. */
 #include "sim/token.h"
 
 #include "model/labels.h"

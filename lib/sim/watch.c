@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Snapshots and positions in the history. */
 #include "sim/watch.h"
 
 #include "base/sort.h"
