@@ -11,14 +11,18 @@
 #include "value/yaml_read.h"
 #endif
 
+typedef struct place {
+    size_t at;
+    uint32_t line;
+    size_t line_start;
+} place;
+
 struct grove_stream {
     grove_env *env; /* referenced */
     gv_str text;
     uint32_t flags;
     uint32_t count; /* documents met so far, empty ones included */
-    size_t at;      /* JSON: where the next value is looked for */
-    uint32_t line;  /* of `at` */
-    size_t line_start;
+    place here;     /* JSON: behind the last value; blanks that follow may be YAML's indentation */
 #ifdef GV_HAVE_YAML
     gv_yaml_reader *yaml; /* NULL while reading JSON */
 #endif
@@ -34,33 +38,35 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Moves to `to`, counting lines. */
-static void move(grove_stream *s, size_t to) {
-    for (; s->at < to; s->at++) {
-        if (s->text.p[s->at] == '\n') {
-            s->line++;
-            s->line_start = s->at + 1;
+/* The place at byte `to`, which is not before `from`. */
+static place moved(const grove_stream *s, place from, size_t to) {
+    for (; from.at < to; from.at++) {
+        if (s->text.p[from.at] == '\n') {
+            from.line++;
+            from.line_start = from.at + 1;
         }
     }
+    return from;
 }
 
-static void skip_space(grove_stream *s) {
-    size_t to = s->at;
+static uint32_t column(place p) {
+    return (uint32_t)(p.at - p.line_start) + 1;
+}
+
+/* Where the next value begins. */
+static place skip_space(const grove_stream *s) {
+    size_t to = s->here.at;
     while (to < s->text.n && is_space(s->text.p[to])) {
         to++;
     }
-    move(s, to);
-}
-
-static bool at_json(const grove_stream *s) {
-    return s->at < s->text.n && (s->text.p[s->at] == '{' || s->text.p[s->at] == '[');
+    return moved(s, s->here, to);
 }
 
 /* The end of the bracketed value that begins here, strings passed over; the end of the text if it is open. */
-static size_t find_end(const grove_stream *s) {
+static size_t find_end(const grove_stream *s, size_t begin) {
     size_t depth = 0;
     bool in_string = false;
-    for (size_t i = s->at; i < s->text.n; i++) {
+    for (size_t i = begin; i < s->text.n; i++) {
         char c = s->text.p[i];
         if (in_string) {
             i += c == '\\' ? 1 : 0;
@@ -76,10 +82,6 @@ static size_t find_end(const grove_stream *s) {
     return s->text.n;
 }
 
-static uint32_t column(const grove_stream *s) {
-    return (uint32_t)(s->at - s->line_start) + 1;
-}
-
 #ifdef GV_HAVE_YAML
 static bool is_behind(const grove_error *a, const grove_error *b) {
     return a->line > b->line || (a->line == b->line && a->column > b->column);
@@ -87,8 +89,8 @@ static bool is_behind(const grove_error *a, const grove_error *b) {
 
 /* Hands the rest of the text to the YAML reader. */
 static grove_status turn_to_yaml(grove_stream *s, grove_error *err) {
-    return gv_yaml_reader_new(s->env, s->text.p, s->text.n, s->at, s->line, column(s), s->flags,
-                              &s->yaml, err);
+    return gv_yaml_reader_new(s->env, s->text.p, s->text.n, s->here.at, s->here.line,
+                              column(s->here), s->flags, &s->yaml, err);
 }
 
 /* JSON did not understand the text here: YAML may. Of two refusals the one that got further is told. */
@@ -111,7 +113,7 @@ static grove_status retry_as_yaml(grove_stream *s, grove_status json_status,
 }
 #else
 static grove_status turn_to_yaml(grove_stream *s, grove_error *err) {
-    s->at = s->text.n;
+    s->here = moved(s, s->here, s->text.n);
     return gv_error(err, GROVE_E_UNSUPPORTED, "built without YAML");
 }
 
@@ -125,14 +127,14 @@ static grove_status retry_as_yaml(grove_stream *s, grove_status json_status,
 }
 #endif
 
-static grove_status next_json(grove_stream *s, grove_doc **out_doc, grove_error *err) {
+static grove_status next_json(grove_stream *s, place begin, grove_doc **out_doc, grove_error *err) {
     grove_error json_error = GROVE_ERROR_INIT;
-    const size_t end = find_end(s);
+    const size_t end = find_end(s, begin.at);
     grove_doc *doc = NULL;
-    grove_status st = gv_json_parse_at(s->env, s->text.p + s->at, end - s->at, s->flags, s->line,
-                                       column(s), &doc, &json_error);
+    grove_status st = gv_json_parse_at(s->env, s->text.p + begin.at, end - begin.at, s->flags,
+                                       begin.line, column(begin), &doc, &json_error);
     if (st == GROVE_OK) {
-        move(s, end);
+        s->here = moved(s, begin, end);
         *out_doc = doc;
         return GROVE_OK;
     }
@@ -143,7 +145,7 @@ static grove_status next_json(grove_stream *s, grove_doc **out_doc, grove_error 
                          json_error.message);
     }
     if (st < 0) {
-        move(s, end);
+        s->here = moved(s, begin, end);
     }
     return st;
 }
@@ -156,12 +158,12 @@ static grove_status next_any(grove_stream *s, grove_doc **out_doc, grove_error *
         return gv_yaml_reader_next(s->yaml, out_doc, err);
     }
 #endif
-    skip_space(s);
-    if (s->at == s->text.n) {
+    const place begin = skip_space(s);
+    if (begin.at == s->text.n) {
         return GROVE_OK;
     }
-    if (at_json(s)) {
-        return next_json(s, out_doc, err);
+    if (s->text.p[begin.at] == '{' || s->text.p[begin.at] == '[') {
+        return next_json(s, begin, out_doc, err);
     }
     grove_status st = turn_to_yaml(s, err);
     return st < 0 ? st : next_any(s, out_doc, err);
@@ -176,8 +178,8 @@ grove_status grove_stream_new(grove_env *env, const char *text, size_t len, uint
     s->env = grove_env_ref(env);
     s->text = (gv_str){len ? text : "", len};
     s->flags = flags;
-    s->line = 1;
-    s->at = s->line_start = bom_length(s->text);
+    s->here.line = 1;
+    s->here.at = s->here.line_start = bom_length(s->text);
     *out_stream = s;
     return GROVE_OK;
 }

@@ -113,6 +113,10 @@ static void test_yaml(void **state) {
         {"{\"a\":1}\n# the end\n", "[0 1:1 1:6] {\"a\":1}; "},
         {"{\"a\":1}\nb: 2\n", "[0 1:1 1:6] {\"a\":1}; [1 2:1 2:4] {\"b\":2}; "},
         {"---\n{\"a\":1}\n", "[0 2:1 2:6] {\"a\":1}; "},
+        {"\n  a: 1\n  b: 2\n",
+         "[0 2:3 3:6] {\"a\":1,\"b\":2}; "}, /* blanks in front are indentation */
+        {"  {a: 1}\n", "[0 1:3 1:7] {\"a\":1}; "},
+        {"{\"a\":1}\n  b: 2\n  c: 3\n", "[0 1:1 1:6] {\"a\":1}; [1 2:3 3:6] {\"b\":2,\"c\":3}; "},
         /* Broken both ways: told by the reader that got further. */
         {"{\"a\": 1,\n \"b\" 2}", "[0] GROVE_E_PARSE 2:6; "},
         {"{a: 1,\n b: &}", "[0] GROVE_E_PARSE 2:6; "},
