@@ -60,6 +60,9 @@ static gv_exact *start(const gv_problem *p, uint32_t limit) {
     x->heap.keys = w->heap_keys;
     x->heap.lanes = x->lanes;
     x->heap.limit = limit;
+    for (uint32_t k = 0; x->usable && k < p->n_classes && k < 64; k++) {
+        x->host_cap[k] = p->classes[k].need;
+    }
     w->exact = x;
     return x;
 }
@@ -137,11 +140,11 @@ static gv_answer fill_domain(gv_exact *x, uint32_t level, uint32_t d, waiting **
         }
         gv_lane_add(x->lanes, demand, i, n);
     }
-    gv_slice *slices;
-    uint32_t n_slices;
-    gv_answer a = gv_search(x, level, d, demand, &slices, &n_slices);
-    for (uint32_t c = 0; a == GV_YES && c < n_slices; c++) {
-        if (!slices[c].take || gv_is_zero(slices[c].take, dims->words)) {
+    gv_slices slices;
+    gv_answer a = gv_search(x, level, d, demand, &slices);
+    for (uint32_t c = 0; a == GV_YES && c < slices.n; c++) {
+        const gv_slice *slice = &slices.v[c];
+        if (!slice->take || gv_is_zero(slice->take, dims->words)) {
             continue;
         }
         waiting **below = gv_arena_array(x->mem, waiting *, x->n_types);
@@ -150,13 +153,13 @@ static gv_answer fill_domain(gv_exact *x, uint32_t level, uint32_t d, waiting **
             return GV_DONT_KNOW;
         }
         for (uint32_t i = 0; i < dims->n; i++) {
-            uint32_t n = gv_lane_get(x->lanes, slices[c].take, i);
-            if (n > 0 && !hand_down(x, level + 1, dims->type[i], n, lists, below)) {
+            uint32_t n = gv_lane_get(x->lanes, slice->take, i);
+            if (n > 0 && !hand_down(x, slices.level, dims->type[i], n, lists, below)) {
                 return GV_DONT_KNOW;
             }
         }
         /* A child's frontier promised this: anything but yes is a search that ended early. */
-        a = fill_domain(x, level + 1, slices[c].domain, below) == GV_YES ? GV_YES : GV_DONT_KNOW;
+        a = fill_domain(x, slices.level, slice->domain, below) == GV_YES ? GV_YES : GV_DONT_KNOW;
     }
     return a;
 }

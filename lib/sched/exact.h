@@ -50,6 +50,7 @@ typedef struct gv_exact {
     uint32_t n_sets, cap_sets;
     gv_memo memo;
     gv_vheap heap;
+    uint32_t host_cap[64]; /* by class: what a host need consider; the whole demand, or less */
     bool stopped; /* budget or memory: answers may be incomplete */
 } gv_exact;
 
@@ -62,17 +63,29 @@ uint32_t gv_frontier(gv_exact *x, uint32_t level, uint32_t d);
 bool gv_exact_charge(gv_exact *x);
 uint32_t gv_exact_keep(gv_exact *x, gv_vset set);
 
+/* oracle.c: the same by listing combinations; not exact when there are too many. */
+gv_vset gv_frontier_listed(gv_exact *x, uint32_t level, uint32_t d, uint64_t closable);
+
 /* search.c */
+/* The broadest level below `level` on which any unit is packed: those in between decide nothing. */
+uint32_t gv_next_used_level(const gv_exact *x, uint32_t level);
 typedef struct gv_slice {
     uint32_t domain; /* child */
     uint32_t set;
     const uint64_t *take; /* vector over dims[child level] */
 } gv_slice;
+typedef struct gv_slices {
+    gv_slice *v;
+    uint32_t n;
+    uint32_t level; /* of the domains in v */
+} gv_slices;
 /*
- * Distributes `demand` (over dims[level + 1]) to the children of domain d of `level`. On GV_YES the
- * slices (in x->mem) say what each child takes.
+ * Distributes `demand` (over dims[level + 1]) to domains below domain d of `level`. On GV_YES the slices
+ * (in x->mem) say what each takes.
  */
-gv_answer gv_search(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
-                    gv_slice **out_slices, uint32_t *out_n);
+gv_answer gv_search(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand, gv_slices *out);
+/* The same with one walk of at most `steps`. */
+gv_answer gv_search_briefly(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
+                            uint64_t steps, gv_slices *out);
 
 #endif

@@ -229,7 +229,8 @@ static void fill_host(host_fill *f, uint32_t i) {
     }
     const gv_class *c = f->x->p->classes[f->dims->type[i]].cls;
     uint32_t most = gv_fit(c, f->room);
-    most = most < f->dims->cap[i] ? most : f->dims->cap[i];
+    uint32_t cap = f->x->host_cap[f->dims->type[i]];
+    most = most < cap ? most : cap;
     uint32_t last = i + 1;
     while (last < f->dims->n && !f->may[last]) {
         last++;
@@ -258,12 +259,16 @@ static uint32_t host_set(gv_exact *x, uint32_t node) {
     const gv_dims *dims = &x->dims[p->host + 1];
     const int64_t *room = gv_node_free(p->s, node);
     host_fill f = {.x = x, .dims = dims};
-    uint64_t key[2 + 64];
+    uint64_t key[2 + 64 + 64];
     uint32_t n_key = 2;
     key[0] = 2;
     key[1] = 0;
     for (uint32_t i = 0; i < dims->n; i++) {
-        f.may[i] = p->classes[dims->type[i]].column->count[node] > 0;
+        uint32_t cls = dims->type[i];
+        f.may[i] = x->host_cap[cls] > 0 && p->classes[cls].column->count[node] > 0;
+        if (f.may[i]) {
+            key[n_key++] = x->host_cap[cls];
+        }
         key[1] |= (uint64_t)f.may[i] << i;
     }
     if (key[1] == 0) {
@@ -307,11 +312,12 @@ static bool nothing_fits(const gv_exact *x, uint32_t level, uint32_t d) {
 }
 
 /* The sum of some sets over dims[level], given in ascending order of their numbers. */
-static uint32_t sum_sets(gv_exact *x, uint32_t level, const uint64_t *ids, uint32_t n) {
+static uint32_t sum_sets(gv_exact *x, uint32_t level, const uint64_t *ids, uint32_t n,
+                         uint32_t limit) {
     uint32_t total = NOTHING;
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t key[4] = {3, level, total, ids[i]};
-        gv_memo_entry *known = gv_memo_find(&x->memo, key, 4);
+        uint64_t key[5] = {3, level, total, ids[i], limit};
+        gv_memo_entry *known = gv_memo_find(&x->memo, key, 5);
         if (known) {
             total = known->value;
             continue;
@@ -319,7 +325,7 @@ static uint32_t sum_sets(gv_exact *x, uint32_t level, const uint64_t *ids, uint3
         gv_vset sum;
         gv_vset a = x->sets[total], b = x->sets[ids[i]];
         x->heap.lanes = x->lanes;
-        x->heap.limit = x->limit;
+        x->heap.limit = limit;
         if (!gv_vset_sum(&x->heap, &a, &b, x->dims[level].row, x->mem, &sum)) {
             x->heap.failed = true;
         }
@@ -327,9 +333,32 @@ static uint32_t sum_sets(gv_exact *x, uint32_t level, const uint64_t *ids, uint3
             return NOTHING;
         }
         total = total == NOTHING ? (uint32_t)ids[i] : gv_exact_keep(x, sum);
-        remember(x, key, 4, total);
+        remember(x, key, 5, total);
+        if (limit < x->limit && !x->sets[total].exact) {
+            break; /* too many: the caller has another way */
+        }
     }
     return total;
+}
+
+/*
+ * First the sum, as long as it stays small; else the combinations one by one; and when there are too many
+ * of these as well, the sum cut short.
+ */
+static uint32_t domain_set(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *ids, uint32_t n) {
+    uint64_t allowed = closable(x, level, d);
+    uint32_t few = x->limit / 16 + 1;
+    uint32_t inner = sum_sets(x, level + 1, ids, n, few);
+    if (x->stopped || x->sets[inner].exact) {
+        return close_set(x, level, inner, allowed);
+    }
+    gv_vset listed = gv_frontier_listed(x, level, d, allowed);
+    if (x->stopped || listed.exact) {
+        return gv_exact_keep(x, listed);
+    }
+    inner = sum_sets(x, level + 1, ids, n, x->limit);
+    uint32_t cut = close_set(x, level, inner, allowed);
+    return listed.n > x->sets[cut].n ? gv_exact_keep(x, listed) : cut;
 }
 
 uint32_t gv_frontier(gv_exact *x, uint32_t level, uint32_t d) {
@@ -359,6 +388,5 @@ uint32_t gv_frontier(gv_exact *x, uint32_t level, uint32_t d) {
         }
     }
     gv_keys_sort(ids, n);
-    uint32_t inner = sum_sets(x, level + 1, ids, n);
-    return close_set(x, level, inner, closable(x, level, d));
+    return domain_set(x, level, d, ids, n);
 }

@@ -138,7 +138,7 @@ static bool gather(walk *w, uint32_t level, uint32_t d) {
     gv_exact *x = w->x;
     const gv_topology *t = x->p->t;
     uint32_t lo, hi;
-    gv_problem_range(t, level, d, level + 1, &lo, &hi);
+    gv_problem_range(t, level, d, w->level, &lo, &hi);
     uint64_t *keys = gv_arena_array(x->mem, uint64_t, 2 * (size_t)(hi - lo) + 1);
     w->children = gv_arena_array(x->mem, gv_slice, hi - lo + 1);
     if (!keys || !w->children) {
@@ -149,8 +149,8 @@ static bool gather(walk *w, uint32_t level, uint32_t d) {
     uint32_t n = 0;
     gv_slice *found = w->children;
     for (uint32_t i = lo; i < hi && !x->stopped; i++) {
-        uint32_t child = level + 1 == x->p->host ? t->order[i] : i;
-        uint32_t set = gv_frontier(x, level + 1, child);
+        uint32_t child = w->level == x->p->host ? t->order[i] : i;
+        uint32_t set = gv_frontier(x, w->level, child);
         if (set == 0) {
             continue;
         }
@@ -234,6 +234,7 @@ static bool open_frame(walk *w, frame *f, uint32_t child) {
                w->words * sizeof(uint64_t));
     }
     x->w->stack.n = base + n * w->words;
+    h->work += (uint64_t)w->n_f * w->dims->n / 4;
     f->patterns = base;
     f->n = (uint32_t)n;
     f->at = 0;
@@ -411,38 +412,75 @@ static gv_answer sum_children(walk *w, uint32_t limit) {
     return w->exact && sums[w->n].exact ? GV_NO : GV_DONT_KNOW;
 }
 
-gv_answer gv_search(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
-                    gv_slice **out_slices, uint32_t *out_n) {
-    const gv_dims *dims = &x->dims[level + 1];
-    walk w = {.x = x, .dims = dims, .level = level + 1, .words = dims->words, .exact = true};
-    w.size = gv_arena_array(x->mem, int64_t, dims->n);
-    w.demand = gv_arena_array(x->mem, uint64_t, dims->words);
-    if (!w.size || !w.demand) {
+static bool start_walk(walk *w, uint32_t level, uint32_t d, const uint64_t *demand) {
+    gv_exact *x = w->x;
+    const gv_dims *dims = w->dims;
+    w->size = gv_arena_array(x->mem, int64_t, dims->n);
+    w->demand = gv_arena_array(x->mem, uint64_t, dims->words);
+    if (!w->size || !w->demand) {
         x->w->status = GROVE_E_NOMEM;
         x->stopped = true;
-        return GV_DONT_KNOW;
+        return false;
     }
-    memcpy(w.demand, demand, dims->words * sizeof *demand);
+    memcpy(w->demand, demand, dims->words * sizeof *demand);
     for (uint32_t i = 0; i < dims->n; i++) {
-        w.size[i] = scaled_amount(x, dims->type[i], x->p->rank_res);
+        w->size[i] = scaled_amount(x, dims->type[i], x->p->rank_res);
     }
-    if (!gather(&w, level, d)) {
+    if (!gather(w, level, d)) {
+        return false;
+    }
+    make_functionals(w);
+    fill_functionals(w);
+    gv_memo_init(&w->dead, x->mem);
+    return gv_exact_charge(x);
+}
+
+/* Searches with the domains of `child_level` as children. */
+static gv_answer search_at(gv_exact *x, uint32_t level, uint32_t child_level, uint32_t d,
+                           const uint64_t *demand, bool sums, uint64_t steps, gv_slices *out) {
+    const gv_dims *dims = &x->dims[level + 1];
+    walk w = {.x = x, .dims = dims, .level = child_level, .words = dims->words, .exact = true};
+    if (!start_walk(&w, level, d, demand)) {
         return GV_DONT_KNOW;
     }
-    make_functionals(&w);
-    fill_functionals(&w);
-    gv_memo_init(&w.dead, x->mem);
-    gv_answer a = gv_exact_charge(x) ? walk_children(&w, FIRST_SLICE) : GV_DONT_KNOW;
-    if (a == GV_DONT_KNOW && !x->stopped) {
+    gv_answer a = walk_children(&w, steps);
+    if (sums && a == GV_DONT_KNOW && !x->stopped) {
         a = sum_children(&w, x->limit / 8 + 1);
     }
-    if (a == GV_DONT_KNOW && !x->stopped) {
+    if (sums && a == GV_DONT_KNOW && !x->stopped) {
         a = sum_children(&w, x->limit);
     }
-    if (a == GV_DONT_KNOW && !x->stopped) {
-        a = walk_children(&w, 0);
-    }
-    *out_slices = w.children;
-    *out_n = w.n;
+    *out = (gv_slices){w.children, w.n, child_level};
     return a;
+}
+
+uint32_t gv_next_used_level(const gv_exact *x, uint32_t level) {
+    uint32_t used = x->p->host;
+    for (uint32_t t = x->p->n_classes; t < x->n_types; t++) {
+        if (x->types[t].level > level && x->types[t].level < used) {
+            used = x->types[t].level;
+        }
+    }
+    return used;
+}
+
+gv_answer gv_search(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
+                    gv_slices *out) {
+    uint32_t used = gv_next_used_level(x, level);
+    gv_answer a = GV_DONT_KNOW;
+    if (used > level + 1) {
+        a = search_at(x, level, used, d, demand, false, FIRST_SLICE, out);
+    }
+    if (a == GV_DONT_KNOW && !x->stopped) {
+        a = search_at(x, level, level + 1, d, demand, true, FIRST_SLICE, out);
+    }
+    if (a == GV_DONT_KNOW && !x->stopped) {
+        a = search_at(x, level, used, d, demand, false, 0, out);
+    }
+    return a;
+}
+
+gv_answer gv_search_briefly(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
+                            uint64_t steps, gv_slices *out) {
+    return search_at(x, level, gv_next_used_level(x, level), d, demand, false, steps, out);
 }

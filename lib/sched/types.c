@@ -145,7 +145,7 @@ bool gv_types_build(gv_exact *x) {
         }
     }
     x->lanes = gv_lanes_for(largest);
-    x->usable = largest < 32768;
+    x->usable = largest < 32768 && p->n_classes <= 64;
     for (uint32_t l = root + 1; x->usable && l <= p->host + 1; l++) {
         gv_dims *d = &x->dims[l];
         d->words = gv_lanes_words(x->lanes, d->n ? d->n : 1);
