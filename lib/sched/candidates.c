@@ -144,7 +144,7 @@ static uint64_t ask_caller(const gather_ctx *c, uint32_t d, uint64_t key) {
 
 static void consider(const gather_ctx *c, uint32_t d, gv_candidates *out) {
     const gv_problem *p = c->p;
-    if (c->root <= p->t->n_levels && !p->t->levels[c->root].labelled[d]) {
+    if (!gv_domain_seen(p->t, c->root, d, p->units[0].seen_on)) {
         return;
     }
     out->considered++;

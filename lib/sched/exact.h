@@ -18,8 +18,9 @@
 
 /* Types 0..n_classes-1 are pods of that class; the others are units. */
 typedef struct gv_type {
-    uint32_t level; /* 0: pods */
-    uint32_t pin;   /* the only domain that may hold it, or GV_NONE */
+    uint32_t level;   /* 0: pods */
+    uint32_t seen_on; /* as in gv_unit */
+    uint32_t pin;     /* the only domain that may hold it, or GV_NONE */
     uint32_t n_items;
     uint32_t *item_type, *item_count; /* contents of a unit */
     int64_t *amounts;                 /* n_res: what one of it asks for */
@@ -51,7 +52,7 @@ typedef struct gv_exact {
     gv_memo memo;
     gv_vheap heap;
     uint32_t host_cap[64]; /* by class: what a host need consider; the whole demand, or less */
-    bool stopped; /* budget or memory: answers may be incomplete */
+    bool stopped;          /* budget or memory: answers may be incomplete */
 } gv_exact;
 
 /* types.c */
@@ -83,7 +84,8 @@ typedef struct gv_slices {
  * Distributes `demand` (over dims[level + 1]) to domains below domain d of `level`. On GV_YES the slices
  * (in x->mem) say what each takes.
  */
-gv_answer gv_search(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand, gv_slices *out);
+gv_answer gv_search(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
+                    gv_slices *out);
 /* The same with one walk of at most `steps`. */
 gv_answer gv_search_briefly(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
                             uint64_t steps, gv_slices *out);

@@ -57,11 +57,11 @@ static uint32_t remember(gv_exact *x, const uint64_t *key, uint32_t n, uint32_t 
 /* Which unit types of the level may be closed in this domain, as bits over dims[level]. */
 static uint64_t closable(const gv_exact *x, uint32_t level, uint32_t d) {
     const gv_dims *dims = &x->dims[level];
-    bool labelled = level == x->p->host || x->p->t->levels[level].labelled[d];
     uint64_t bits = 0;
     for (uint32_t i = 0; i < dims->n; i++) {
         const gv_type *t = &x->types[dims->type[i]];
-        if (t->level == level && labelled && (t->pin == GV_NONE || t->pin == d)) {
+        if (t->level == level && gv_domain_seen(x->p->t, level, d, t->seen_on) &&
+            (t->pin == GV_NONE || t->pin == d)) {
             bits |= UINT64_C(1) << i;
         }
     }
@@ -343,22 +343,28 @@ static uint32_t sum_sets(gv_exact *x, uint32_t level, const uint64_t *ids, uint3
 
 /*
  * First the sum, as long as it stays small; else the combinations one by one; and when there are too many
- * of these as well, the sum cut short.
+ * of these as well, the sum cut short. `ids` starts with what tells this domain from others: a mark, the
+ * level, the units that may be closed in it; then the children's sets.
  */
-static uint32_t domain_set(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *ids, uint32_t n) {
-    uint64_t allowed = closable(x, level, d);
+static uint32_t domain_set(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *ids,
+                           uint32_t n) {
+    uint64_t allowed = ids[2];
     uint32_t few = x->limit / 16 + 1;
-    uint32_t inner = sum_sets(x, level + 1, ids, n, few);
+    uint32_t inner = sum_sets(x, level + 1, ids + 3, n, few);
     if (x->stopped || x->sets[inner].exact) {
         return close_set(x, level, inner, allowed);
     }
+    gv_memo_entry *known = gv_memo_find(&x->memo, ids, n + 3);
+    if (known) {
+        return known->value;
+    }
     gv_vset listed = gv_frontier_listed(x, level, d, allowed);
     if (x->stopped || listed.exact) {
-        return gv_exact_keep(x, listed);
+        return remember(x, ids, n + 3, gv_exact_keep(x, listed));
     }
-    inner = sum_sets(x, level + 1, ids, n, x->limit);
+    inner = sum_sets(x, level + 1, ids + 3, n, x->limit);
     uint32_t cut = close_set(x, level, inner, allowed);
-    return listed.n > x->sets[cut].n ? gv_exact_keep(x, listed) : cut;
+    return remember(x, ids, n + 3, listed.n > x->sets[cut].n ? gv_exact_keep(x, listed) : cut);
 }
 
 uint32_t gv_frontier(gv_exact *x, uint32_t level, uint32_t d) {
@@ -375,7 +381,7 @@ uint32_t gv_frontier(gv_exact *x, uint32_t level, uint32_t d) {
     }
     uint32_t lo, hi, n = 0;
     gv_problem_range(p->t, level, d, level + 1, &lo, &hi);
-    uint64_t *ids = gv_arena_alloc(x->mem, (hi - lo + 1) * sizeof *ids);
+    uint64_t *ids = gv_arena_alloc(x->mem, (hi - lo + 3) * sizeof *ids);
     if (!ids) {
         x->w->status = GROVE_E_NOMEM;
         x->stopped = true;
@@ -384,9 +390,12 @@ uint32_t gv_frontier(gv_exact *x, uint32_t level, uint32_t d) {
     for (uint32_t i = lo; i < hi; i++) {
         uint32_t set = gv_frontier(x, level + 1, level + 1 == p->host ? p->t->order[i] : i);
         if (set != NOTHING) {
-            ids[n++] = set;
+            ids[3 + n++] = set;
         }
     }
-    gv_keys_sort(ids, n);
+    gv_keys_sort(ids + 3, n);
+    ids[0] = 4;
+    ids[1] = level;
+    ids[2] = closable(x, level, d);
     return domain_set(x, level, d, ids, n);
 }

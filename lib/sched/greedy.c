@@ -121,7 +121,7 @@ static bool unit_may_fit(pass_ctx *c, uint32_t unit, uint32_t d) {
     const gv_problem *p = c->p;
     const gv_unit *u = &p->units[unit];
     const uint32_t *total = p->totals + (size_t)unit * p->n_classes;
-    if (u->level <= p->t->n_levels && !p->t->levels[u->level].labelled[d]) {
+    if (!gv_domain_seen(p->t, u->level, d, u->seen_on)) {
         return false;
     }
     for (uint32_t k = 0; k < p->n_classes; k++) {

@@ -10,7 +10,7 @@
 
 #include "sched/keys.h"
 
-#define LISTED 6000u   /* combinations found before giving up */
+#define LISTED 6000u /* combinations found before giving up */
 #define JUDGE_STEPS 3000u
 
 /* Pods that go to one host together: one pod, or all of a host unit. */
@@ -24,11 +24,11 @@ typedef struct listing {
     uint32_t level, d;
     const gv_dims *up, *down;
     uint64_t closable;
-    uint64_t row[GV_VSET_WORDS];  /* the combination, over `up` */
-    uint32_t count[64];           /* the same, unpacked */
-    uint32_t demand[64];          /* what it asks for, over `down` */
+    uint64_t row[GV_VSET_WORDS]; /* the combination, over `up` */
+    uint32_t count[64];          /* the same, unpacked */
+    uint32_t demand[64];         /* what it asks for, over `down` */
     gv_word_vec *rows, *chunks;
-    bool flat;      /* nothing is packed between this level and the hosts: quick packing may judge */
+    bool flat; /* nothing is packed between this level and the hosts: quick packing may judge */
     bool exact;
     uint32_t found;
     gv_vheap list;
@@ -53,7 +53,7 @@ static bool host_takes(const gv_exact *x, uint32_t node, uint32_t type) {
             return false;
         }
     }
-    return t->pin == GV_NONE || t->pin == node;
+    return (t->pin == GV_NONE || t->pin == node) && gv_domain_seen(p->t, p->host, node, t->seen_on);
 }
 
 /* Best fit of all chunks, largest first, on copies of the hosts' room. */
@@ -81,8 +81,8 @@ static bool pack(listing *l, uint64_t *keys, uint32_t n, uint32_t rank) {
             for (uint32_t r = 0; fits && r < width; r++) {
                 fits = room[r] >= need[r];
             }
-            if (fits && (best == GV_NONE ||
-                         room[rank] < rooms[(size_t)(best - lo) * width + rank])) {
+            if (fits &&
+                (best == GV_NONE || room[rank] < rooms[(size_t)(best - lo) * width + rank])) {
                 best = i;
             }
         }
@@ -228,8 +228,13 @@ static void extend(listing *l, uint32_t from) {
 }
 
 gv_vset gv_frontier_listed(gv_exact *x, uint32_t level, uint32_t d, uint64_t closable) {
-    listing l = {.x = x, .level = level, .d = d, .up = &x->dims[level],
-                 .down = &x->dims[level + 1], .closable = closable, .exact = true};
+    listing l = {.x = x,
+                 .level = level,
+                 .d = d,
+                 .up = &x->dims[level],
+                 .down = &x->dims[level + 1],
+                 .closable = closable,
+                 .exact = true};
     gv_word_vec rows = {0}, chunks = {0};
     gv_vset set = {0, l.up->words, false, NULL};
     l.rows = &rows;

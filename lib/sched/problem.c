@@ -41,12 +41,17 @@ static void add_entity(draft *d, int32_t kind, uint32_t entity, uint32_t slot, u
                        uint32_t parent_unit) {
     gv_problem *p = d->p;
     if (level <= p->units[parent_unit].level) {
+        p->units[parent_unit].seen_on |= level > 0 ? 1u << level : 0;
         d->unit_of[slot] = parent_unit;
         return;
     }
     gv_unit *u = &p->units[p->n_units];
-    *u = (gv_unit){
-        .kind = kind, .entity = entity, .level = level, .parent = parent_unit, .pin = GV_NONE};
+    *u = (gv_unit){.kind = kind,
+                   .entity = entity,
+                   .level = level,
+                   .seen_on = 1u << level,
+                   .parent = parent_unit,
+                   .pin = GV_NONE};
     d->unit_of[slot] = p->n_units++;
 }
 
@@ -61,8 +66,11 @@ static void make_units(draft *d, const uint32_t *levels) {
     if (g->spread == GROVE_STRENGTH_REQUIRED && g->spread_level > root) {
         root = g->spread_level;
     }
-    p->units[0] = (gv_unit){
-        .kind = GROVE_ENTITY_GANG, .level = root, .parent = GV_NONE, .pin = GV_NONE};
+    p->units[0] = (gv_unit){.kind = GROVE_ENTITY_GANG,
+                            .level = root,
+                            .seen_on = 1u << root | 1u << levels[0],
+                            .parent = GV_NONE,
+                            .pin = GV_NONE};
     p->n_units = 1;
     d->unit_of[0] = 0;
     for (size_t i = 0; i < g->groups.n; i++) {

@@ -21,7 +21,9 @@ typedef struct gv_part {
 typedef struct gv_unit {
     int32_t kind; /* GROVE_ENTITY_* of the constraint */
     uint32_t entity;
-    uint32_t level;  /* 0: anywhere */
+    uint32_t level; /* 0: anywhere */
+    uint32_t
+        seen_on; /* bits of levels, its own and merged ones, on which its nodes must have a label */
     uint32_t parent; /* unit; the root has GV_NONE */
     uint32_t pin;    /* domain that members fix, or GV_NONE */
     uint32_t first_part, n_parts;
@@ -87,6 +89,21 @@ static inline void gv_problem_range(const gv_topology *t, uint32_t from, uint32_
     }
     *out_lo = lo;
     *out_hi = hi;
+}
+
+/* Whether the nodes of a domain have a label on each of the levels, none of them narrower than it. */
+static inline bool gv_domain_seen(const gv_topology *t, uint32_t level, uint32_t d,
+                                  uint32_t levels) {
+    if (!t->gaps) {
+        return true;
+    }
+    uint32_t node = level > t->n_levels ? d : t->order[t->levels[level].lo[d]];
+    for (uint32_t l = 1; l <= t->n_levels; l++) {
+        if ((levels >> l & 1) && !t->levels[l].labelled[gv_topology_dom(t, node, l)]) {
+            return false;
+        }
+    }
+    return true;
 }
 
 #endif

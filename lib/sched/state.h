@@ -61,6 +61,7 @@ typedef struct gv_topology {
     uint32_t n;          /* positions */
     size_t cap_nodes;    /* entries that pos and dom are sized for */
     bool dirty;
+    bool gaps; /* some node lacks a key */
     uint64_t version;
 } gv_topology;
 

@@ -39,7 +39,7 @@ static uint32_t choose_domain(const gv_problem *p, gv_work *w, uint32_t unit, ui
     gv_problem_range(p->t, up_level, up, u->level, &lo, &hi);
     for (uint32_t i = lo; i < hi; i++) {
         uint32_t d = u->level == p->host ? p->t->order[i] : i;
-        if (u->level <= p->t->n_levels && !p->t->levels[u->level].labelled[d]) {
+        if (!gv_domain_seen(p->t, u->level, d, u->seen_on)) {
             continue;
         }
         uint32_t room = gv_greedy_room(p, cls, u->level, d);

@@ -192,6 +192,7 @@ static grove_status number_all(builder *b) {
         }
     }
     t->levels[0].labelled[0] = 1;
+    t->gaps = false;
     t->levels[0].hi[0] = b->by_level[0].v[0].size;
     /* parents in final order: order_of[number] = found index, kept in `lo` until overwritten below */
     for (uint32_t l = 0; l < t->n_levels; l++) {
@@ -211,6 +212,7 @@ static grove_status number_all(builder *b) {
                 at += f->size;
                 down->hi[next] = at;
                 down->labelled[next] = f->value != GV_NONE;
+                t->gaps = t->gaps || f->value == GV_NONE;
                 next++;
             }
             up->end[p] = next;

@@ -6,8 +6,8 @@
 
 static bool same_items(const gv_type *a, const gv_type *b) {
     size_t n = a->n_items * sizeof(uint32_t);
-    return a->level == b->level && a->pin == b->pin && a->n_items == b->n_items &&
-           memcmp(a->item_type, b->item_type, n) == 0 &&
+    return a->level == b->level && a->seen_on == b->seen_on && a->pin == b->pin &&
+           a->n_items == b->n_items && memcmp(a->item_type, b->item_type, n) == 0 &&
            memcmp(a->item_count, b->item_count, n) == 0;
 }
 
@@ -32,7 +32,7 @@ static void add_item(gv_type *t, uint32_t type, uint32_t count) {
 static bool describe(gv_exact *x, uint32_t unit, gv_type *out) {
     const gv_problem *p = x->p;
     const gv_unit *u = &p->units[unit];
-    *out = (gv_type){.level = u->level, .pin = u->pin};
+    *out = (gv_type){.level = u->level, .seen_on = u->seen_on, .pin = u->pin};
     uint32_t room = u->n_parts + u->n_children + 1;
     out->item_type = gv_arena_array(x->mem, uint32_t, room);
     out->item_count = gv_arena_array(x->mem, uint32_t, room);

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Properties of decisions on random clusters, with an independent judge: right verdicts against brute
+ * force, valid placements, checked proofs, and answers that do not depend on order or names.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/sched_drive.h"
+
+static grove_env *env;
+
+static int setup(void **state) {
+    (void)state;
+    return grove_env_new(NULL, &env);
+}
+
+static int teardown(void **state) {
+    (void)state;
+    grove_env_unref(env);
+    return 0;
+}
+
+static const sd_shape small = {2, 2, 2, 2, 4, 3, 60, 8};
+static const sd_shape middle = {2, 3, 4, 4, 7, 5, 70, 4};
+
+static void shuffled(gv_prng *r, int32_t n, int32_t *out) {
+    for (int32_t i = 0; i < n; i++) {
+        int32_t at = (int32_t)gv_prng_below(r, (uint64_t)i + 1);
+        out[i] = out[at];
+        out[at] = i;
+    }
+}
+
+static grove_verdict decide(const sc_case *c, const int32_t *nodes, const int32_t *podgroups,
+                            uint32_t flags, const char **out_wrong, int *out_proof) {
+    sd_run run;
+    assert_int_equal(sd_start(env, c, nodes, &run), GROVE_OK);
+    assert_int_equal(sd_describe(&run, c, podgroups), GROVE_OK);
+    assert_int_equal(sd_place(&run, flags, 0), GROVE_OK);
+    *out_wrong = sd_judge(&run, c, podgroups, out_proof);
+    grove_verdict v = grove_decision_verdict(run.d);
+    sd_end(&run);
+    return v;
+}
+
+/* Every verdict on small cases is the brute force's, with and without greedy passes, in any order. */
+static void test_against_brute_force(void **state) {
+    (void)state;
+    uint32_t placed = 0, refused = 0, proved = 0, open = 0;
+    for (uint64_t seed = 1; seed <= 3000; seed++) {
+        gv_prng r;
+        gv_prng_seed(&r, seed);
+        sd_case *d = sd_random(&r, &small);
+        int truth = sc_feasible(&d->c, 300000);
+        int32_t nodes[64], podgroups[64];
+        shuffled(&r, d->c.n_nodes, nodes);
+        shuffled(&r, d->c.n_podgroups, podgroups);
+        for (int way = 0; way < 3; way++) {
+            const char *wrong;
+            int proof;
+            grove_verdict v = decide(&d->c, way == 2 ? nodes : NULL, way == 2 ? podgroups : NULL,
+                                     way == 1 ? GROVE_PLACE_EXACT_ONLY : 0, &wrong, &proof);
+            if (wrong) {
+                fail_msg("seed %llu, way %d: %s", (unsigned long long)seed, way, wrong);
+            }
+            if (truth >= 0 && v != (truth ? GROVE_PLACED : GROVE_INFEASIBLE)) {
+                fail_msg("seed %llu, way %d: verdict %d, brute force %d", (unsigned long long)seed,
+                         way, v, truth);
+            }
+            placed += v == GROVE_PLACED;
+            refused += v == GROVE_INFEASIBLE;
+            proved += proof != 0;
+            open += v == GROVE_UNKNOWN;
+        }
+        sd_free(d);
+    }
+    print_message("brute force: %u placed, %u infeasible (%u proved by plain bounds), %u unknown\n",
+                  placed, refused, proved, open);
+    assert_int_equal(open, 0);
+    assert_true(placed > 1000 && refused > 1000);
+}
+
+/* Larger cases: order of nodes and podgroups changes nothing but names; more room never hurts. */
+static void test_order_and_growth(void **state) {
+    (void)state;
+    uint32_t unknown = 0;
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        gv_prng r;
+        gv_prng_seed(&r, 7000 + seed);
+        sd_case *d = sd_random(&r, &middle);
+        int32_t nodes[64], podgroups[64];
+        const char *wrong;
+        int proof;
+        shuffled(&r, d->c.n_nodes, nodes);
+        shuffled(&r, d->c.n_podgroups, podgroups);
+        grove_verdict a = decide(&d->c, NULL, NULL, 0, &wrong, &proof);
+        assert_null(wrong);
+        grove_verdict b = decide(&d->c, nodes, podgroups, 0, &wrong, &proof);
+        assert_null(wrong);
+        grove_verdict e = decide(&d->c, NULL, NULL, GROVE_PLACE_EXACT_ONLY, &wrong, &proof);
+        assert_null(wrong);
+        unknown += a == GROVE_UNKNOWN;
+        unknown += b == GROVE_UNKNOWN;
+        unknown += e == GROVE_UNKNOWN;
+        assert_true(a == b || a == GROVE_UNKNOWN || b == GROVE_UNKNOWN);
+        assert_true(a == e || a == GROVE_UNKNOWN || e == GROVE_UNKNOWN);
+        sc_node *lucky = &d->nodes[gv_prng_below(&r, (uint64_t)d->c.n_nodes)];
+        for (int k = 0; k < SC_RESOURCES; k++) {
+            lucky->free[k] += 8;
+        }
+        grove_verdict more = decide(&d->c, NULL, NULL, 0, &wrong, &proof);
+        assert_null(wrong);
+        assert_false(a == GROVE_PLACED && more == GROVE_INFEASIBLE);
+        sd_free(d);
+    }
+    print_message("order and growth: %u of 1200 unknown\n", unknown);
+    assert_true(unknown <= 6);
+}
+
+/* A hidden placement is laid down first; the nodes keep what it uses and little more. */
+static void plant(gv_prng *r, sd_case *d) {
+    for (int32_t n = 0; n < d->c.n_nodes; n++) {
+        d->nodes[n].closed = 0;
+        for (int k = 0; k < SC_RESOURCES; k++) {
+            d->nodes[n].free[k] = k == 0 ? 4 : (int64_t)gv_prng_below(r, 3);
+        }
+    }
+    for (int32_t p = 0; p < d->c.n_podgroups; p++) {
+        sc_podgroup *pg = &d->podgroups[p];
+        int32_t home = (int32_t)gv_prng_below(r, (uint64_t)d->c.n_nodes);
+        pg->required = pg->required == 3 ? 3 : 2;
+        for (int32_t k = 0; k < pg->count; k++) {
+            int32_t n = home;
+            for (int tries = 0; pg->required == 2 && tries < 8; tries++) {
+                int32_t other = (int32_t)gv_prng_below(r, (uint64_t)d->c.n_nodes);
+                n = d->nodes[other].domain[2] == d->nodes[home].domain[2] ? other : n;
+            }
+            for (int q = 0; q < SC_RESOURCES; q++) {
+                d->nodes[n].free[q] += pg->req[q];
+            }
+        }
+    }
+}
+
+static void test_planted(void **state) {
+    (void)state;
+    uint32_t unknown = 0;
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        gv_prng r;
+        gv_prng_seed(&r, 9000 + seed);
+        sd_shape shape = middle;
+        shape.unlabelled = 0;
+        shape.groups = 0;
+        sd_case *d = sd_random(&r, &shape);
+        const char *wrong;
+        int proof;
+        d->c.required = SC_NONE;
+        plant(&r, d);
+        grove_verdict v = decide(&d->c, NULL, NULL, seed % 2 ? GROVE_PLACE_EXACT_ONLY : 0, &wrong,
+                                 &proof);
+        assert_null(wrong);
+        if (v == GROVE_INFEASIBLE) {
+            fail_msg("planted seed %llu: infeasible", (unsigned long long)seed);
+        }
+        unknown += v == GROVE_UNKNOWN;
+        sd_free(d);
+    }
+    print_message("planted: %u of 400 unknown\n", unknown);
+    assert_true(unknown <= 2);
+}
+
+/* Commit, release, flap, roll back: sums never drift, marks lead back to the same state. */
+static void test_events(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        gv_prng r;
+        gv_prng_seed(&r, 4000 + seed);
+        sd_shape shape = {2, 4, 5, 3, 5, 4, 20, 4};
+        sd_case *d = sd_random(&r, &shape);
+        sd_run run;
+        uint32_t gangs[64], n_gangs = 0;
+        uint64_t mark = 0, before = 0;
+        int marked = 0;
+        assert_int_equal(sd_start(env, &d->c, NULL, &run), GROVE_OK);
+        for (int step = 0; step < 120; step++) {
+            uint64_t what = gv_prng_below(&r, 10);
+            if (what < 5 && n_gangs < 64) {
+                sd_case *other = sd_random(&r, &shape);
+                other->c.n_nodes = d->c.n_nodes;
+                assert_int_equal(sd_describe(&run, &other->c, NULL), GROVE_OK);
+                assert_int_equal(sd_place(&run, 0, 20000), GROVE_OK);
+                if (grove_decision_verdict(run.d) == GROVE_PLACED) {
+                    assert_int_equal(grove_sched_commit(run.s, run.g, run.d, &gangs[n_gangs], NULL),
+                                     GROVE_OK);
+                    n_gangs++;
+                }
+                sd_free(other);
+            } else if (what < 7 && n_gangs > 0 && !marked) {
+                uint32_t at = (uint32_t)gv_prng_below(&r, n_gangs);
+                assert_int_equal(grove_sched_release(run.s, gangs[at]), GROVE_OK);
+                gangs[at] = gangs[--n_gangs];
+            } else if (what == 7) {
+                int32_t i = (int32_t)gv_prng_below(&r, (uint64_t)d->c.n_nodes);
+                grove_sched_label label = {"rack", "d0"};
+                grove_sched_node spec = {.size = (uint32_t)sizeof spec,
+                                         .labels = &label,
+                                         .n_labels = 0,
+                                         .capacity = d->nodes[i].free,
+                                         .n_capacity = SC_RESOURCES,
+                                         .flags = (uint32_t)gv_prng_below(&r, 3)};
+                if (!marked) {
+                    assert_int_equal(grove_sched_node_update(run.s, run.node_ids[i], &spec, NULL),
+                                     GROVE_OK);
+                }
+            } else if (what == 8 && !marked) {
+                before = grove_sched_hash(run.s);
+                assert_int_equal(grove_sched_mark(run.s, &mark), GROVE_OK);
+                marked = (int)n_gangs + 1;
+            } else if (what == 9 && marked) {
+                assert_int_equal(grove_sched_rollback(run.s, mark), GROVE_OK);
+                assert_true(grove_sched_hash(run.s) == before);
+                n_gangs = (uint32_t)marked - 1;
+                marked = 0;
+            }
+            grove_error err = GROVE_ERROR_INIT;
+            if (grove_sched_verify(run.s, &err) < 0) {
+                fail_msg("seed %llu step %d: %s", (unsigned long long)seed, step, err.message);
+            }
+        }
+        sd_end(&run);
+        sd_free(d);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_brute_force),
+        cmocka_unit_test(test_order_and_growth),
+        cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_events),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
