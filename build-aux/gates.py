@@ -32,7 +32,7 @@ GATES = [
     ('noyaml', 4, './dev noyaml', 'the JSON-only core: -Dyaml=disabled, all suites'),
     ('arena', 6, './dev arena', 'each arena object its own malloc, under ASan, all suites'),
     ('fuzz', 6, f'./dev fuzz --seconds {FUZZ_SECONDS}', 'each fuzz target for some seconds (GROVE_FUZZ_SECONDS)'),
-    ('lint', 6, './dev lint', 'clang-tidy and cppcheck without a finding'),
+    ('lint', 6, './dev lint', 'clang-tidy, cppcheck and shellcheck without a finding'),
     ('install', 1, 'build-aux/check-install.sh', 'the installed headers and library serve a C and a C++ program'),
     ('abi', 1, './dev abi', 'map = declarations = symbols; no break since the last tag'),
     ('docs', 1, './dev docs', 'Doxygen without a warning, links of the documentation'),

@@ -1,12 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy and cppcheck over the C files; a finding fails.
-#     lint.sh BUILD [FILE...]     without files: all of lib/, tools/, fuzz/, bench/
+# clang-tidy and cppcheck over the C files, shellcheck over the scripts; a finding fails.
+#     lint.sh BUILD [FILE...]     without files: all of lib/, tools/ and the scripts
 set -uo pipefail
 build=$1
 shift
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+bad=0
 if [ $# -eq 0 ]; then
+    mapfile -t scripts < <(git ls-files dev .ci/run .githooks/pre-commit '*.sh')
+    if shellcheck -x -S warning "${scripts[@]}"; then
+        echo "shellcheck: ${#scripts[@]} files clean"
+    else
+        bad=1
+    fi
     mapfile -t files < <(git ls-files 'lib/*.c' 'tools/*.c' | grep -vE '(/gen/|_gen\.c$|generated)')
 else
     files=("$@")
@@ -27,9 +34,10 @@ tidy_one() { # FILE
 }
 export -f tidy_one
 export build cache
-bad=0
-printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -I{} bash -c 'tidy_one "{}"' || bad=1
-[ "$bad" -eq 0 ] && echo "clang-tidy: ${#files[@]} files clean"
+tidy=0
+printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -I{} bash -c 'tidy_one "{}"' || tidy=1
+[ "$tidy" -eq 0 ] && echo "clang-tidy: ${#files[@]} files clean"
+[ "$tidy" -eq 0 ] || bad=1
 mkdir -p "$build/cppcheck"
 if cppcheck --quiet --std=c11 --language=c --platform=unix64 --enable=warning,portability \
     --suppressions-list=build-aux/cppcheck.txt --inline-suppr --error-exitcode=1 --cppcheck-build-dir="$build/cppcheck" \

@@ -165,7 +165,8 @@ verb_docs() {
 
 verb_abi() {
     deps_ensure build gates
-    verb_build
+    configure "$BUILD"
+    compile "$BUILD"
     "$ROOT/build-aux/check-symbols.py" "$ROOT" "$BUILD" || return 1
     "$ROOT/build-aux/check-abi.py" "$ROOT" "$BUILD" "$@"
 }
