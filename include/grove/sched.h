@@ -128,8 +128,8 @@ GROVE_API grove_level grove_sched_host_level(const grove_sched *sched, uint32_t 
  * Number of a node's domain on a level, valid until nodes are added or relabelled;
  * GROVE_SCHED_NONE when the node has no value there.
  */
-GROVE_API uint32_t grove_sched_domain_of(grove_sched *sched, uint32_t topology,
-                                         grove_level level, uint32_t node);
+GROVE_API uint32_t grove_sched_domain_of(grove_sched *sched, uint32_t topology, grove_level level,
+                                         uint32_t node);
 GROVE_API uint32_t grove_sched_domain_count(grove_sched *sched, uint32_t topology,
                                             grove_level level);
 /**

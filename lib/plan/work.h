@@ -86,7 +86,7 @@ typedef struct gv_work_clique {
     bool refused;        /* a pod of it was refused and is not to be tried again yet */
     bool unsettled;      /* writes of its pods are planned or in flight */
     const gv_pod **pods; /* active ones, by index, then age, then name */
-    bool *goes; /* parallel: this plan deletes it */
+    bool *goes;          /* parallel: this plan deletes it */
     uint32_t n_pods;
     const gv_pod **gone; /* the rest: terminating or in a final phase */
     uint32_t n_gone;
