@@ -19,12 +19,19 @@ static grove_status scale_in(gv_work *w, gv_work_clique *c, uint32_t excess) {
     if (order == NULL) {
         return gv_work_nomem(w);
     }
+    for (uint32_t i = 0; i < c->n_pods; i++) {
+        excess -= c->goes[i] && excess > 0 ? 1u : 0u; /* a rolling update takes it down already */
+    }
     gv_pod_victims(w, c, order);
-    for (uint32_t i = 0; i < excess; i++) {
+    for (uint32_t i = 0; i < c->n_pods && excess > 0; i++) {
+        if (c->goes[gv_pod_place(c, order[i])]) {
+            continue;
+        }
         grove_status status = gv_pod_remove(w, c, order[i], "ScaledIn", "the clique is scaled in");
         if (status < 0) {
             return status;
         }
+        excess--;
     }
     return GROVE_OK;
 }

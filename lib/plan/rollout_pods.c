@@ -41,8 +41,15 @@ static bool wait_for(gv_work *w, const gv_work_clique *c, const char *reason, gv
                        GROVE_NEVER, "%s", text);
 }
 
+static grove_status below_minimum(gv_work *w, const gv_work_clique *c) {
+    return wait_for(w, c, "BelowMinAvailable", (gv_str){"", 0},
+                    "fewer pods are ready than minAvailable: no further one is taken down")
+               ? GROVE_OK
+               : gv_work_nomem(w);
+}
+
 /* What stands as current: act on it, wait for it, or go on. *out_next: the next may be chosen. */
-static grove_status follow_current(gv_work *w, gv_work_clique *c, int64_t new_ready,
+static grove_status follow_current(gv_work *w, gv_work_clique *c, int64_t n_new, int64_t new_ready,
                                    bool *out_next) {
     gv_str name = c->progress.current_pod;
     *out_next = false;
@@ -55,12 +62,18 @@ static grove_status follow_current(gv_work *w, gv_work_clique *c, int64_t new_re
         if ((c->obj->u.head.flags & GV_HEAD_EXPECTED) != 0) {
             return GROVE_OK; /* the choice is not yet known to stand in the cluster */
         }
-        return is_ready(p)
+        if (!is_ready(p)) {
+            return GROVE_OK; /* it goes with the others that are not */
+        }
+        return c->ready >= c->want->min_available
                    ? gv_pod_remove(w, c, p, "RollingUpdate", "its turn in the rolling update")
-                   : GROVE_OK;
+                   : below_minimum(w, c);
     }
     int64_t done = (int64_t)grove_node_size(c->progress.completed);
-    if (new_ready < done + 1) {
+    /* A clique scaled in meanwhile has fewer pods than were replaced: then it is enough that none is
+     * missing and all of the new version are ready. */
+    bool whole = (int64_t)c->n_pods >= c->want->replicas && new_ready == n_new;
+    if (new_ready < done + 1 && !whole) {
         return wait_for(w, c, "ReplacementNotReady", name,
                         "the pod that replaces the last one taken down is not ready yet")
                    ? GROVE_OK
@@ -74,9 +87,10 @@ grove_status gv_roll_pods(gv_work *w, gv_work_clique *c) {
     if (!gv_str_eq(c->memo->hash_label, c->want->expected_hash)) {
         return GROVE_OK; /* the clique itself carries the old template: it is written first */
     }
-    int64_t old = 0, new_ready = 0;
+    int64_t old = 0, n_new = 0, new_ready = 0;
     for (uint32_t i = 0; i < c->n_pods; i++) {
         const gv_pod *p = c->pods[i];
+        n_new += is_old(c, p) ? 0 : 1;
         new_ready += !is_old(c, p) && is_ready(p) ? 1 : 0;
         if (!is_old(c, p)) {
             continue;
@@ -91,7 +105,7 @@ grove_status gv_roll_pods(gv_work *w, gv_work_clique *c) {
         }
     }
     bool next = false;
-    grove_status status = follow_current(w, c, new_ready, &next);
+    grove_status status = follow_current(w, c, n_new, new_ready, &next);
     if (status < 0 || !next) {
         return status;
     }
@@ -100,10 +114,7 @@ grove_status gv_roll_pods(gv_work *w, gv_work_clique *c) {
         return GROVE_OK;
     }
     if (c->ready < c->want->min_available) {
-        return wait_for(w, c, "BelowMinAvailable", (gv_str){"", 0},
-                        "fewer pods are ready than minAvailable: no further one is taken down")
-                   ? GROVE_OK
-                   : gv_work_nomem(w);
+        return below_minimum(w, c);
     }
     const gv_pod *p = candidate(c);
     if (p != NULL) {

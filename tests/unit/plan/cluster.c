@@ -450,3 +450,25 @@ bool cluster_waits(cluster *c, const char *reason, const char *name, int64_t *ou
     grove_plan_unref(plan);
     return found;
 }
+
+void cluster_dump(cluster *c) {
+    grove_buf b;
+    grove_buf_init(&b, c->env);
+    for (uint32_t i = 0; i < c->n; i++) {
+        const object *o = &c->objects[i];
+        if (!o->gone && (o->kind <= GV_KIND_PODGANG || o->kind == GV_KIND_POD)) {
+            grove_buf_clear(&b);
+            grove_node_write_json(at(o, "/status"), 0, &b, NULL);
+            int64_t replicas = -1;
+            grove_node_int64(at(o, "/spec/replicas"), &replicas);
+            print_message("%s %s replicas %d %s%s\n", gv_kind_get(o->kind)->name, o->name,
+                          (int)replicas, dying(o) ? "dying " : "", b.data ? b.data : "");
+        }
+    }
+    grove_plan *plan = cluster_plan(c);
+    grove_buf_clear(&b);
+    grove_plan_explain(plan, GROVE_KIND_NONE, NULL, c->now, &b, NULL);
+    print_message("%s\n", b.data ? b.data : "");
+    grove_plan_unref(plan);
+    grove_buf_fini(&b);
+}

@@ -78,4 +78,7 @@ void cluster_live(cluster *c, uint32_t most);
 /* True when the plan has a wait of this reason for this object (name NULL: any). */
 bool cluster_waits(cluster *c, const char *reason, const char *name, int64_t *out_deadline);
 
+/* Prints custom resources and waits, for those who look into a failure. */
+void cluster_dump(cluster *c);
+
 #endif

@@ -195,6 +195,9 @@ static void run(uint64_t seed, const char *set) {
         h.c.now += 40 * SECOND;
     }
     cluster_live(&h.c, 120);
+    if (getenv("PLAN_TRACE")) {
+        cluster_dump(&h.c);
+    }
     int64_t replicas = cluster_int(&h.c, GV_KIND_PODCLIQUESET, "s", "/spec/replicas");
     assert_int_equal(cluster_int(&h.c, GV_KIND_PODCLIQUESET, "s", "/status/availableReplicas"),
                      replicas);
@@ -216,7 +219,8 @@ static uint64_t seeds(void) {
 
 static void test_rolling(void **state) {
     (void)state;
-    for (uint64_t i = 1; i <= seeds(); i++) {
+    const char *first = getenv("PLAN_FIRST_SEED");
+    for (uint64_t i = first ? strtoull(first, NULL, 10) : 1; i <= seeds(); i++) {
         print_message("seed %llu\n", (unsigned long long)i);
         run(i, i % 3 == 0   ? SET_LOOSE("1")
                : i % 3 == 1 ? SET_TIGHT("2")
