@@ -24,6 +24,7 @@ static const char help[] =
     "  --field-validation Strict|Warn|Ignore\n"
     "                            what unknown fields are [Strict]: refused, a warning, nothing\n"
     "  --strict                  warnings refuse too\n"
+    "  --schema-only             as a cluster without Grove's webhooks: the resource definitions alone\n"
     "  --unknown-kinds pass|refuse\n"
     "                            objects of other kinds [pass]\n"
     "  --cases FILE              one JSON case a line {name, op, input, old?}, one verdict a line\n"
@@ -297,6 +298,8 @@ int cmd_validate(int argc, char **argv) {
         }
         if (strcmp(word, "--strict") == 0) {
             q.options.flags |= GROVE_VALIDATE_WARNINGS_REFUSE;
+        } else if (strcmp(word, "--schema-only") == 0) {
+            q.options.flags |= GROVE_VALIDATE_SCHEMA_ONLY;
         } else if (word[0] == '-' && word[1] != '\0') {
             code = take_option(&q, word, i + 1 < argc ? argv[i + 1] : NULL);
             i++;
