@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "model/view.h"
+#include "support/oom.h"
 
 static grove_env *env;
 static gv_arena arena;
@@ -140,12 +141,32 @@ static void children(void **state) {
     grove_doc_unref(doc);
 }
 
+static grove_status read_once(grove_env *e, void *ctx) {
+    grove_doc *doc = NULL;
+    grove_status s = grove_doc_parse_json(e, ctx, strlen(ctx), 0, &doc, NULL);
+    if (s == GROVE_OK) {
+        gv_arena a;
+        gv_pcs pcs;
+        gv_arena_init(&a, e);
+        s = gv_pcs_read(&a, grove_doc_root(doc), &pcs, NULL);
+        gv_arena_fini(&a);
+    }
+    grove_doc_unref(doc);
+    return s;
+}
+
+static void out_of_memory(void **state) {
+    char text[sizeof SET];
+    (void)state;
+    memcpy(text, SET, sizeof SET);
+    oom_loop("view", read_once, text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(set_of_everything),
-        cmocka_unit_test(no_set),
-        cmocka_unit_test(wrong_types),
-        cmocka_unit_test(children),
+        cmocka_unit_test(set_of_everything), cmocka_unit_test(no_set),
+        cmocka_unit_test(wrong_types),       cmocka_unit_test(children),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
