@@ -169,10 +169,26 @@ static grove_status store_new(gv_sim_call *c, const gv_sim_meta *meta, gv_sim_pa
     return st < 0 ? st : gv_sim_answer_object(c, 201, c->obj);
 }
 
+static grove_status store_admitted(gv_sim_call *c, grove_doc *doc, gv_str name) {
+    char uid[40];
+    gv_sim_parts parts = {0};
+    gv_sim_meta meta;
+    gv_sim_meta_read(grove_doc_root(doc), &meta);
+    meta.name = name;
+    gv_sim_make_uid(c->sim, uid);
+    first_meta(c, &meta, uid);
+    grove_status st = gv_sim_parts_of(c->sim, grove_doc_root(doc), NULL, &parts);
+    if (st == GROVE_OK) {
+        st = store_new(c, &meta, &parts);
+    }
+    gv_vec_fini(c->sim->env, &parts);
+    return st;
+}
+
 /* Names, admission, first version of a body whose defaults are set. */
 static grove_status create_defaulted(gv_sim_call *c, grove_doc *doc) {
     gv_sim_meta meta;
-    char generated[254], uid[40];
+    char generated[254];
     gv_sim_meta_read(grove_doc_root(doc), &meta);
     grove_status st = choose_name(c, &meta, generated);
     if (st < 0 || gv_sim_refused(c)) {
@@ -190,17 +206,7 @@ static grove_status create_defaulted(gv_sim_call *c, grove_doc *doc) {
     grove_doc *admitted = grove_doc_ref(doc);
     st = gv_sim_admit(c, GROVE_VERB_CREATE, &admitted);
     if (st == GROVE_OK && !gv_sim_refused(c)) {
-        gv_sim_parts parts = {0};
-        gv_str name = meta.name;
-        gv_sim_meta_read(grove_doc_root(admitted), &meta);
-        meta.name = name;
-        gv_sim_make_uid(c->sim, uid);
-        first_meta(c, &meta, uid);
-        st = gv_sim_parts_of(c->sim, grove_doc_root(admitted), NULL, &parts);
-        if (st == GROVE_OK) {
-            st = store_new(c, &meta, &parts);
-        }
-        gv_vec_fini(c->sim->env, &parts);
+        st = store_admitted(c, admitted, meta.name);
     }
     grove_doc_unref(admitted);
     return st;
@@ -212,10 +218,14 @@ grove_status gv_sim_create(gv_sim_call *c, grove_doc *doc, const grove_node *bod
         return st;
     }
     grove_doc *defaulted = NULL;
+    gv_prng drawn = c->sim->prng;
     st = gv_sim_default_new(c->sim, c->kind, doc, body, &defaulted);
     if (st == GROVE_OK) {
         st = create_defaulted(c, defaulted);
         grove_doc_unref(defaulted);
+    }
+    if (st < 0 || gv_sim_refused(c) || c->dry_run) {
+        c->sim->prng = drawn; /* what was not stored leaves no trace in later uids */
     }
     return st;
 }

@@ -365,6 +365,7 @@ static grove_status start_run(grove_sim *sim, gv_sim_object *o) {
         st = gv_sim_kubelet_write(sim, run);
         if (st < 0) {
             gv_sim_kubelet_forget(sim, o); /* the whole beginning is tried again */
+            sim->pod_ips--;
         }
     }
     return st;
