@@ -147,6 +147,8 @@ static void build_node(grove_builder *b, const spec *s, const int64_t at[4]) {
     build_label(b, s->block_key, block);
     build_label(b, s->rack_key, rack);
     grove_builder_string(b, "kubernetes.io/hostname", name);
+    grove_builder_string(b, "kubernetes.io/os", "linux"); /* as every kubelet says of itself */
+    grove_builder_string(b, "kubernetes.io/arch", "amd64");
     grove_builder_close(b);
     grove_builder_close(b);
     grove_builder_open_object(b, "status");
