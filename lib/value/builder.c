@@ -22,6 +22,7 @@ struct grove_builder {
     uint32_t open; /* innermost open container; its `a` names the one around it */
     uint32_t depth, deepest;
     uint32_t line, column; /* of the nodes to come; 0: none */
+    bool placed;           /* by the caller; else copies and links keep their own places */
     bool defaulted, strict;
     grove_error error; /* the first failure; its status is GROVE_OK while there is none */
 };
@@ -49,7 +50,7 @@ static void reset(grove_builder *b) {
     b->nodes.n = b->text.n = b->pins.n = 0;
     b->open = NONE;
     b->depth = b->deepest = b->line = b->column = 0;
-    b->defaulted = false;
+    b->placed = b->defaulted = false;
     b->error = (grove_error)GROVE_ERROR_INIT;
 }
 
@@ -87,7 +88,7 @@ void gv_build_fail(grove_builder *b, grove_status status, uint32_t line, uint32_
 }
 
 static void fail(grove_builder *b, grove_status status, const char *message) {
-    gv_build_fail(b, status, b->line, b->column, "%s", message);
+    gv_build_fail(b, status, b ? b->line : 0, b ? b->column : 0, "%s", message);
 }
 
 /* ---- nodes and text ---- */
@@ -142,10 +143,10 @@ static bool reserve_nodes(grove_builder *b, size_t more) {
 
 /* Appends a node under a key; NULL: failed. */
 static grove_node *add_node(grove_builder *b, gv_str key, uint32_t head) {
-    grove_node node = {.head = head, .line = b->line, .column = b->column};
     if (!check_place(b, key) || !reserve_nodes(b, 1)) {
         return NULL;
     }
+    grove_node node = {.head = head, .line = b->line, .column = b->column};
     if (key.p) {
         node.head |= GV_NODE_MEMBER | (uint32_t)key.n << GV_KEY_LEN_SHIFT;
         if (!add_text(b, key, &node.key)) {
@@ -259,10 +260,10 @@ typedef struct place {
 
 static place adopt_place(grove_builder *b, const grove_node *from) {
     const place before = {b->line, b->column, b->defaulted};
-    if (b->line == 0) {
+    if (!b->placed) {
         b->line = from->line;
         b->column = from->column;
-        b->defaulted |= grove_node_is_defaulted(from) != 0;
+        b->defaulted = grove_node_is_defaulted(from) != 0;
     }
     return before;
 }
@@ -390,6 +391,7 @@ void gv_build_repeat(grove_builder *b, gv_str key, uint32_t mark) {
 void gv_build_at(grove_builder *b, uint32_t line, uint32_t column) {
     b->line = line;
     b->column = column;
+    b->placed = line != 0;
 }
 
 void gv_build_strict(grove_builder *b, bool strict) {
@@ -400,6 +402,7 @@ void grove_builder_position(grove_builder *b, const grove_node *at, int32_t defa
     if (b) {
         gv_build_at(b, at ? at->line : 0, at ? at->column : 0);
         b->defaulted = at && defaulted;
+        b->placed = at != NULL;
     }
 }
 
