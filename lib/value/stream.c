@@ -6,6 +6,7 @@
  * it may still be YAML in flow style, or JSON between '---' lines: the YAML reader takes over there.
  */
 #include "base/mem.h"
+#include "base/text.h"
 #include "value/json_at.h"
 #ifdef GV_HAVE_YAML
 #include "value/yaml_read.h"
