@@ -22,9 +22,9 @@
 GROVE_BEGIN_DECLS
 
 /**
- * Find a PodClique's template by exact name. Without it by the rule of Grove's own operator, which takes
- * the first clique whose name ends the PodClique's name: the two differ for sets where one clique's name
- * ends with another's (`worker` and `pworker`). Since 0.1.
+ * Find a PodClique's template by its whole name, as grove_plan_make does. Without it by the rule of Grove's
+ * own operator, which takes the first clique whose name ends the PodClique's name: the two differ for sets
+ * where one clique's name ends with another's (`worker` and `pworker`), and the List says so. Since 0.1.
  */
 #define GROVE_RENDER_EXACT_TEMPLATES 0x1u
 /** Leave out the fields that an API server fills into pods and claims on its own. Since 0.1. */

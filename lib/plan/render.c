@@ -194,20 +194,55 @@ static void append_set(render *r, grove_doc *doc) {
     grove_builder_close(b);
 }
 
-static void write_problems(render *r) {
-    if (r->w->n_problems == 0) {
-        return;
+static void write_note(render *r, uint32_t *n, const char *text) {
+    const char *key = gv_arena_fmt(&r->a, "libgrove.io/problem-%u", (*n)++);
+    grove_builder_string(r->list, key ? key : "", text);
+}
+
+/* The first PodClique of its clique that is made from another one's template? */
+static bool is_misled(const gv_want *w, uint32_t i) {
+    const gv_want_clique *c = &w->cliques[i];
+    for (uint32_t o = 0; o < i; o++) {
+        if (w->cliques[o].clique == c->clique && w->cliques[o].source != c->clique) {
+            return false;
+        }
     }
+    return c->source != c->clique;
+}
+
+/* What could not be made, and where Grove's look-up of templates goes astray. */
+static void write_problems(render *r) {
+    const gv_want *w = r->w;
+    uint32_t n = 0;
     grove_builder_open_object(r->list, "metadata");
     grove_builder_open_object(r->list, "annotations");
-    for (uint32_t i = 0; i < r->w->n_problems; i++) {
-        const gv_want_problem *p = &r->w->problems[i];
-        const char *key = gv_arena_fmt(&r->a, "libgrove.io/problem-%u", i);
-        const char *text = gv_arena_fmt(&r->a, "%s: %.*s", p->code, (int)p->text.n, p->text.p);
-        grove_builder_string(r->list, key ? key : "", text);
+    for (uint32_t i = 0; i < w->n_problems; i++) {
+        const gv_want_problem *p = &w->problems[i];
+        write_note(r, &n, gv_arena_fmt(&r->a, "%s: %.*s", p->code, (int)p->text.n, p->text.p));
+    }
+    for (uint32_t i = 0; i < w->n_cliques; i++) {
+        const gv_want_clique *c = &w->cliques[i];
+        const gv_clique *cliques = w->replicas[c->replica].t->pcs.cliques;
+        gv_str own = cliques[c->clique].name, used = cliques[c->source].name;
+        if (is_misled(w, i)) {
+            write_note(r, &n,
+                       gv_arena_fmt(&r->a,
+                                    "PodClique %.*s is made from clique %.*s, as Grove's operator "
+                                    "does: the name of clique %.*s ends with it",
+                                    (int)c->name.n, c->name.p, (int)used.n, used.p, (int)own.n,
+                                    own.p));
+        }
     }
     grove_builder_close(r->list);
     grove_builder_close(r->list);
+}
+
+static bool has_problems(const gv_want *w) {
+    bool found = w->n_problems > 0;
+    for (uint32_t i = 0; !found && i < w->n_cliques; i++) {
+        found = w->cliques[i].source != w->cliques[i].clique;
+    }
+    return found;
 }
 
 static grove_status write_list(render *r, grove_doc *doc, grove_doc **out) {
@@ -217,7 +252,9 @@ static grove_status write_list(render *r, grove_doc *doc, grove_doc **out) {
     grove_builder_open_object(r->list, NULL);
     grove_builder_string(r->list, "apiVersion", "v1");
     grove_builder_string(r->list, "kind", "List");
-    write_problems(r);
+    if (has_problems(r->w)) {
+        write_problems(r);
+    }
     grove_builder_open_array(r->list, "items");
     append_set(r, doc);
     for (uint32_t i = 0; i < r->w->n_objects; i++) {
@@ -263,7 +300,7 @@ grove_status grove_render(grove_env *env, grove_doc *doc, const grove_node *pcs,
                           grove_doc **out_list, grove_error *err) {
     gv_template_options options = {
         .ns = gv_str_c(ns),
-        .match = flags & GROVE_RENDER_EXACT_TEMPLATES ? GV_MATCH_EXACT : GV_MATCH_DEFAULT,
+        .match = flags & GROVE_RENDER_EXACT_TEMPLATES ? GV_MATCH_EXACT : GV_MATCH_SUFFIX,
     };
     gv_template *t = NULL;
     grove_config *own = NULL;

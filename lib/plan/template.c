@@ -213,7 +213,7 @@ static grove_status compile(gv_template *t, const grove_node *pcs, const gv_temp
 grove_status gv_template_new(grove_env *env, grove_doc *doc, const grove_node *pcs,
                              grove_config *config, const gv_template_options *options,
                              gv_template **out, grove_error *err) {
-    static const gv_template_options none = {.match = GV_MATCH_DEFAULT};
+    static const gv_template_options none = {.match = GV_MATCH_EXACT};
     const gv_template_options *o = options ? options : &none;
     gv_template *t = gv_zalloc(env, sizeof *t);
     if (!t) {

@@ -15,11 +15,12 @@
 #include "model/view.h"
 #include "plan/adapters/adapter.h"
 
-/* How the template of a PodClique is found. Go Grove takes the first clique whose name ends the
- * PodClique's name, so that `worker` also serves `pworker` (docs/differences.md, H-26). */
+/*
+ * How the template of a PodClique is found. Go Grove takes the first clique whose name ends the
+ * PodClique's name, so that `worker` also serves `pworker` (docs/differences.md). Rendering can show
+ * that; planning never does it.
+ */
 typedef enum gv_match { GV_MATCH_EXACT, GV_MATCH_SUFFIX } gv_match;
-/* What a cluster that Go Grove runs holds; the other rule is one word away. */
-#define GV_MATCH_DEFAULT GV_MATCH_SUFFIX
 
 typedef struct gv_template gv_template;
 

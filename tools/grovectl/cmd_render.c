@@ -26,7 +26,7 @@ static const char help[] =
     "  -n, --namespace NS  namespace of sets that name none (default)\n"
     "  -o, --output FORM   json (default) or yaml\n"
     "  --stored            the sets are as a cluster stores them: do not default or validate them\n"
-    "  --exact-templates   find clique templates by whole name, not by suffix as Grove does\n"
+    "  --exact-templates   find clique templates by whole name, as libgrove plans, not by suffix\n"
     "  --as-sent           without the fields that an API server fills in on its own\n"
     "\n"
     "Exit status: 0 printed, 1 a set was refused, 2 wrong usage or unreadable input.\n";

@@ -150,6 +150,27 @@ static void problems_are_told(void **state) {
     rendered_free(&r);
 }
 
+/* Cliques whose names end in one another: as Grove makes them, with a word on it, or each its own. */
+static void misled_templates(void **state) {
+    static const char text[] = HEAD
+        "spec: {replicas: 2, template: {cliques: [{name: worker, spec: {replicas: 1, podSpec: "
+        "{containers: [{name: c, image: one}]}}}, {name: pworker, spec: {replicas: 1, podSpec: "
+        "{containers: [{name: c, image: two}]}}}]}}";
+    (void)state;
+    rendered r = render_yaml(text, 0);
+    const char *image = "/spec/containers/0/image";
+    const grove_node *notes = grove_node_at_path(grove_doc_root(r.list), "/metadata/annotations");
+    assert_string_equal(
+        grove_node_text(grove_node_at_path(find(r.list, "Pod", "s-1-pworker-"), image)), "one");
+    assert_int_equal(grove_node_size(notes), 1);
+    rendered_free(&r);
+    r = render_yaml(text, GROVE_RENDER_EXACT_TEMPLATES);
+    assert_string_equal(
+        grove_node_text(grove_node_at_path(find(r.list, "Pod", "s-1-pworker-"), image)), "two");
+    assert_null(grove_node_at_path(grove_doc_root(r.list), "/metadata"));
+    rendered_free(&r);
+}
+
 static void no_set(void **state) {
     (void)state;
     grove_env *env = NULL;
@@ -185,6 +206,7 @@ int main(void) {
         cmocka_unit_test(served_fields),
         cmocka_unit_test(refused_pods),
         cmocka_unit_test(problems_are_told),
+        cmocka_unit_test(misled_templates),
         cmocka_unit_test(no_set),
         cmocka_unit_test(out_of_memory),
     };
