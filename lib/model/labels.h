@@ -21,6 +21,8 @@
 #define GV_LABEL_BASE_GANG "grove.io/base-podgang"
 #define GV_LABEL_TEMPLATE_HASH "grove.io/pod-template-hash"
 #define GV_LABEL_SCHEDULER "grove.io/scheduler-name"
+/* Path by which the downward API reads a label of the pod. */
+#define GV_FIELD_OF_LABEL(key) "metadata.labels['" key "']"
 /* Everything below this prefix belongs to Grove: it is never copied from one object to another. */
 #define GV_OWN_PREFIX "grove.io/"
 

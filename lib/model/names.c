@@ -4,77 +4,130 @@
 
 #include "base/hash.h"
 
-static gv_str view(const char *text) {
-    return (gv_str){text, text ? strlen(text) : 0};
+/* Names are made by the thousand whenever a set is looked at: put together by hand, not by a format. */
+
+#define MOST_PARTS 6
+typedef struct name {
+    gv_str parts[MOST_PARTS];
+    uint32_t n;
+    char digits[2][24]; /* what the numbers among the parts are made of */
+    uint32_t n_numbers;
+} name;
+
+static void text(name *m, gv_str s) {
+    m->parts[m->n++] = s;
 }
 
-#define ARG(s) (int)(s).n, (s).p
+static void number(name *m, int64_t value) {
+    char *digits = m->digits[m->n_numbers++];
+    char *p = digits + sizeof m->digits[0];
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do {
+        *--p = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (value < 0) {
+        *--p = '-';
+    }
+    text(m, (gv_str){p, (size_t)(digits + sizeof m->digits[0] - p)});
+}
+
+static gv_str finish(gv_arena *a, const name *m) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        n += m->parts[i].n;
+    }
+    char *out = gv_arena_alloc(a, n + 1);
+    if (!out) {
+        return (gv_str){NULL, 0};
+    }
+    char *p = out;
+    for (uint32_t i = 0; i < m->n; i++) {
+        if (m->parts[i].n) {
+            memcpy(p, m->parts[i].p, m->parts[i].n);
+        }
+        p += m->parts[i].n;
+    }
+    *p = '\0';
+    return (gv_str){out, n};
+}
+
+/* <prefix>-<i> */
+static gv_str with_index(gv_arena *a, gv_str prefix, int64_t i) {
+    name m = {.n = 0};
+    text(&m, prefix);
+    text(&m, GV_STR("-"));
+    number(&m, i);
+    return finish(a, &m);
+}
+
+/* <prefix>-<i>-<last> */
+static gv_str with_index_and_name(gv_arena *a, gv_str prefix, int64_t i, gv_str last) {
+    name m = {.n = 0};
+    text(&m, prefix);
+    text(&m, GV_STR("-"));
+    number(&m, i);
+    text(&m, GV_STR("-"));
+    text(&m, last);
+    return finish(a, &m);
+}
+
+/* first, second, third in a row */
+static gv_str joined(gv_arena *a, gv_str first, gv_str second, gv_str third, gv_str fourth) {
+    name m = {{first, second, third, fourth}, 4, {{0}}, 0};
+    return finish(a, &m);
+}
 
 /* ---- layout "base" ---- */
 
-static gv_str base_set_replica(gv_arena *a, gv_str set, int64_t i) {
-    return view(gv_arena_fmt(a, "%.*s-%lld", ARG(set), (long long)i));
-}
-
-static gv_str base_in_replica(gv_arena *a, gv_str set, int64_t i, gv_str name) {
-    return view(gv_arena_fmt(a, "%.*s-%lld-%.*s", ARG(set), (long long)i, ARG(name)));
-}
-
-static gv_str base_member(gv_arena *a, gv_str group, int64_t r, gv_str clique) {
-    return view(gv_arena_fmt(a, "%.*s-%lld-%.*s", ARG(group), (long long)r, ARG(clique)));
-}
-
 static gv_str base_scaled_gang(gv_arena *a, gv_str group, int64_t r, int64_t min_available) {
-    return view(gv_arena_fmt(a, "%.*s-%lld", ARG(group), (long long)(r - min_available)));
+    return with_index(a, group, r - min_available);
 }
 
 const gv_layout *gv_layout_base(void) {
-    static const gv_layout base = {"base", base_set_replica, base_in_replica, base_member,
+    static const gv_layout base = {"base", with_index, with_index_and_name, with_index_and_name,
                                    base_scaled_gang};
     return &base;
 }
 
-const gv_layout *gv_layout_find(gv_str name) {
+const gv_layout *gv_layout_find(gv_str wanted) {
     const gv_layout *base = gv_layout_base();
-    return gv_str_is(name, base->name) ? base : NULL;
+    return gv_str_is(wanted, base->name) ? base : NULL;
 }
 
 /* ---- names that no layout changes ---- */
 
 gv_str gv_name_group_config(gv_arena *a, gv_str group, int64_t r) {
-    return view(gv_arena_fmt(a, "%.*s-%lld", ARG(group), (long long)r));
+    return with_index(a, group, r);
 }
 
 gv_str gv_name_service_address(gv_arena *a, gv_str service, gv_str ns) {
-    return view(gv_arena_fmt(a, "%.*s.%.*s.svc.cluster.local", ARG(service), ARG(ns)));
+    return joined(a, service, GV_STR("."), ns, GV_STR(".svc.cluster.local"));
 }
 
 gv_str gv_name_role(gv_arena *a, gv_str set) {
-    return view(gv_arena_fmt(a, "grove.io:pcs:%.*s", ARG(set)));
+    return joined(a, GV_STR("grove.io:pcs:"), set, GV_STR(""), GV_STR(""));
 }
 
 gv_str gv_name_token_secret(gv_arena *a, gv_str set) {
-    return view(gv_arena_fmt(a, "%.*s-ic-sat", ARG(set)));
+    return joined(a, set, GV_STR("-ic-sat"), GV_STR(""), GV_STR(""));
 }
 
 gv_str gv_name_legacy_token_secret(gv_arena *a, gv_str set) {
-    return view(gv_arena_fmt(a, "%.*s-initc-sa-token-secret", ARG(set)));
+    return joined(a, set, GV_STR("-initc-sa-token-secret"), GV_STR(""), GV_STR(""));
 }
 
 gv_str gv_name_hostname(gv_arena *a, gv_str clique, int64_t pod_index) {
-    return view(gv_arena_fmt(a, "%.*s-%lld", ARG(clique), (long long)pod_index));
+    return with_index(a, clique, pod_index);
 }
 
 gv_str gv_name_claim(gv_arena *a, gv_str owner, int64_t index, gv_str claim_template) {
-    if (index < 0) {
-        return view(gv_arena_fmt(a, "%.*s-all-%.*s", ARG(owner), ARG(claim_template)));
-    }
-    return view(
-        gv_arena_fmt(a, "%.*s-%lld-%.*s", ARG(owner), (long long)index, ARG(claim_template)));
+    return index < 0 ? joined(a, owner, GV_STR("-all-"), claim_template, GV_STR(""))
+                     : with_index_and_name(a, owner, index, claim_template);
 }
 
 gv_str gv_name_computedomain(gv_arena *a, gv_str set, int64_t i, gv_str mnnvl_group) {
-    return view(gv_arena_fmt(a, "%.*s-%lld-%.*s", ARG(set), (long long)i, ARG(mnnvl_group)));
+    return with_index_and_name(a, set, i, mnnvl_group);
 }
 
 /* ---- pods ---- */
@@ -90,13 +143,13 @@ static uint64_t hash_field(uint64_t h, gv_str s) {
 
 void gv_name_pod_suffix(char out[6], gv_str clique_uid, int64_t pod_index, gv_str replaces,
                         uint32_t salt) {
-    char number[24];
+    name m = {.n = 0};
+    number(&m, pod_index);
+    number(&m, salt);
     uint64_t h = hash_field(GV_FNV_START, clique_uid);
-    size_t n = gv_fmt(number, sizeof number, "%lld", (long long)pod_index);
-    h = hash_field(h, (gv_str){number, n});
+    h = hash_field(h, m.parts[0]);
     h = hash_field(h, replaces);
-    n = gv_fmt(number, sizeof number, "%u", salt);
-    h = gv_mix64(hash_field(h, (gv_str){number, n}));
+    h = gv_mix64(hash_field(h, m.parts[1]));
     for (int i = 0; i < 5; i++) {
         out[i] = POD_LETTERS[h % N_POD_LETTERS];
         h /= N_POD_LETTERS;
@@ -111,8 +164,7 @@ gv_str gv_name_pod(gv_arena *a, gv_str clique, gv_str clique_uid, int64_t pod_in
                    gv_str replaces, uint32_t salt) {
     char suffix[6];
     gv_name_pod_suffix(suffix, clique_uid, pod_index, replaces, salt);
-    if (clique.n < POD_PREFIX_MAX) {
-        return view(gv_arena_fmt(a, "%.*s-%s", ARG(clique), suffix));
-    }
-    return view(gv_arena_fmt(a, "%.*s%s", (int)POD_PREFIX_MAX, clique.p, suffix));
+    bool whole = clique.n < POD_PREFIX_MAX;
+    gv_str prefix = whole ? clique : (gv_str){clique.p, POD_PREFIX_MAX};
+    return joined(a, prefix, whole ? GV_STR("-") : GV_STR(""), gv_str_c(suffix), GV_STR(""));
 }

@@ -153,7 +153,7 @@ static void write_spec(pod *p, grove_builder *b, gv_str scheduler) {
         {GV_ENV_SET_INDEX, gv_str_c(index), NULL},
         {GV_ENV_CLIQUE_NAME, p->pclq.meta.name, NULL},
         {GV_ENV_SERVICE, kept(p, gv_name_service_address(p->a, p->rep->name, p->w->ns)), NULL},
-        {GV_ENV_POD_INDEX, GV_STR(""), GV_LABEL_POD_INDEX},
+        {GV_ENV_POD_INDEX, GV_STR(""), GV_FIELD_OF_LABEL(GV_LABEL_POD_INDEX)},
     };
     gv_waiter waiter;
     gv_podspec_edit edit = {

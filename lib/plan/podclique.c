@@ -72,9 +72,10 @@ static void write_pod_spec(gv_body *body, const gv_want_clique *c, const grove_n
         const gv_group *group = &body->t->pcs.groups[body->w->groups[c->group].config];
         const char *pods = gv_arena_fmt(body->a, "%lld", (long long)template_pods(body->t, group));
         body->failed |= !pods;
-        env[0] = (gv_env_var){GV_ENV_GROUP_NAME, GV_STR(""), GV_LABEL_GROUP};
+        env[0] = (gv_env_var){GV_ENV_GROUP_NAME, GV_STR(""), GV_FIELD_OF_LABEL(GV_LABEL_GROUP)};
         env[1] = (gv_env_var){GV_ENV_GROUP_PODS, gv_str_c(pods), NULL};
-        env[2] = (gv_env_var){GV_ENV_GROUP_INDEX, GV_STR(""), GV_LABEL_GROUP_REPLICA};
+        env[2] = (gv_env_var){GV_ENV_GROUP_INDEX, GV_STR(""),
+                              GV_FIELD_OF_LABEL(GV_LABEL_GROUP_REPLICA)};
         edit.n_env = 3;
     }
     gv_write_podspec(body->b, "podSpec", body->t->doc, pod_spec, &edit, body->a);

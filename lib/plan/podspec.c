@@ -21,14 +21,13 @@ static void link_all(writer *w, const grove_node *list) {
 
 /* ---- containers ---- */
 
-static void write_env_var(grove_builder *b, const gv_env_var *v, gv_arena *a) {
+static void write_env_var(grove_builder *b, const gv_env_var *v) {
     grove_builder_open_object(b, NULL);
     grove_builder_string(b, "name", v->name);
-    if (v->label) {
+    if (v->field) {
         grove_builder_open_object(b, "valueFrom");
         grove_builder_open_object(b, "fieldRef");
-        /* a NULL text sticks as the builder's failure */
-        grove_builder_string(b, "fieldPath", gv_arena_fmt(a, "metadata.labels['%s']", v->label));
+        grove_builder_string(b, "fieldPath", v->field);
         grove_builder_close(b);
         grove_builder_close(b);
     } else {
@@ -40,7 +39,7 @@ static void write_env_var(grove_builder *b, const gv_env_var *v, gv_arena *a) {
 static void write_env(writer *w, const grove_node *own) {
     grove_builder_open_array(w->b, "env");
     for (uint32_t i = 0; i < w->edit->n_env; i++) {
-        write_env_var(w->b, &w->edit->env[i], w->a);
+        write_env_var(w->b, &w->edit->env[i]);
     }
     for (const grove_node *e = grove_node_first(own); e; e = grove_node_next(own, e)) {
         bool taken = false;
@@ -144,6 +143,7 @@ static void write_waiter(writer *w) {
     grove_builder_open_array(b, "args");
     for (uint32_t i = 0; i < waiter->n_parents; i++) {
         const gv_want_parent *p = &waiter->parents[i];
+        /* a NULL text sticks as the builder's failure */
         grove_builder_string(b, NULL,
                              gv_arena_fmt(w->a, "--podcliques=%.*s:%lld", (int)p->name.n, p->name.p,
                                           (long long)p->ready));
@@ -179,7 +179,7 @@ static void write_waiter_volumes(writer *w) {
     grove_builder_open_object(b, "downwardAPI");
     grove_builder_open_array(b, "items");
     write_file(b, GV_WAITER_FILE_NAMESPACE, "metadata.namespace");
-    write_file(b, GV_WAITER_FILE_GANG, "metadata.labels['" GV_LABEL_GANG "']");
+    write_file(b, GV_WAITER_FILE_GANG, GV_FIELD_OF_LABEL(GV_LABEL_GANG));
     grove_builder_close(b);
     grove_builder_close(b);
     grove_builder_close(b);

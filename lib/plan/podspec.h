@@ -12,7 +12,7 @@
 typedef struct gv_env_var {
     const char *name;
     gv_str value;
-    const char *label; /* if set: the value is this label of the pod */
+    const char *field; /* if set: the value is this field of the pod (GV_FIELD_OF_LABEL) */
 } gv_env_var;
 
 /* The init container that waits for other cliques, and the volumes it reads. */
