@@ -409,8 +409,25 @@ void grove_builder_position(grove_builder *b, const grove_node *at, int32_t defa
 /* ---- the public calls ---- */
 
 /* Text from outside must be UTF-8, or the documents could not be written as JSON. */
+/* Length of the plain ASCII that s begins with, rounded down to eight: nearly all of nearly any text. */
+static size_t ascii_prefix(gv_str s) {
+    size_t i = 0;
+    for (; i + 8 <= s.n; i += 8) {
+        uint64_t eight;
+        memcpy(&eight, s.p + i, sizeof eight);
+        if (eight & UINT64_C(0x8080808080808080)) {
+            break;
+        }
+    }
+    return i;
+}
+
 static bool is_utf8(gv_str s) {
-    for (size_t i = 0; i < s.n;) {
+    for (size_t i = ascii_prefix(s); i < s.n;) {
+        if ((unsigned char)s.p[i] < 0x80) {
+            i++;
+            continue;
+        }
         char c[5] = {0};
         memcpy(c, s.p + i, s.n - i < 4 ? s.n - i : 4);
         const size_t n = gv_utf8_length(c);
