@@ -13,8 +13,8 @@
  *     printf("%s\n", grove_node_text(name));
  *     grove_doc_unref(doc);
  *
- * All grove_node_* readers accept NULL and then answer "nothing" (type GROVE_NULL_NODE, length 0, NULL),
- * so that chains of look-ups need one check at their end.
+ * All grove_node_* readers accept NULL and then answer "nothing" (type GROVE_MISSING, length 0, NULL), so
+ * that chains of look-ups need one check at their end.
  *
  * New documents are made with a grove_builder, in document order; a subtree of another document can be
  * linked in without a copy (the new document then pins the other one).
@@ -53,7 +53,11 @@ typedef int32_t grove_type;
 /** Refuse numbers that a float64 cannot hold (1e400). */
 #define GROVE_PARSE_NUMBERS_AS_FLOAT64 0x2u
 
-/** Parses one JSON text (RFC 8259, UTF-8). The caller owns *out_doc. Since 0.1. */
+/**
+ * Parses one JSON text (RFC 8259, UTF-8; a byte order mark in front is passed over). Anything RFC 8259 does
+ * not allow is GROVE_E_PARSE with line, column and what was expected; so are invalid UTF-8 and surrogates
+ * that stand alone. Exponents beyond nine digits are GROVE_E_RANGE. The caller owns *out_doc. Since 0.1.
+ */
 GROVE_API grove_status grove_doc_parse_json(grove_env *env, const char *text, size_t len,
                                             uint32_t flags, grove_doc **out_doc, grove_error *err);
 
@@ -98,7 +102,8 @@ GROVE_API uint32_t grove_node_size(const grove_node *node);
 GROVE_API const grove_node *grove_node_get(const grove_node *object, const char *key);
 GROVE_API const grove_node *grove_node_getn(const grove_node *object, const char *key,
                                             size_t key_len);
-/** Element i of an array, or the value of member i of an object; NULL when out of range. O(i). */
+/** Element i of an array, or the value of member i of an object; NULL when out of range. O(i): to visit all,
+ * use first and next. */
 GROVE_API const grove_node *grove_node_at(const grove_node *node, uint32_t i);
 /** First child; NULL when empty or a scalar. Iterate: for (c = first(n); c; c = next(n, c)). */
 GROVE_API const grove_node *grove_node_first(const grove_node *node);
@@ -130,7 +135,7 @@ GROVE_API int32_t grove_node_is_defaulted(const grove_node *node);
 /* ---- writing text ---- */
 
 #define GROVE_WRITE_PRETTY 0x1u    /**< JSON: two-space indent and line breaks */
-#define GROVE_WRITE_CANONICAL 0x2u /**< JSON: sorted keys, shortest numbers, no spaces */
+#define GROVE_WRITE_CANONICAL 0x2u /**< JSON: keys sorted by bytes, numbers by value, no spaces */
 
 GROVE_API grove_status grove_node_write_json(const grove_node *node, uint32_t flags, grove_buf *buf,
                                              grove_error *err);
@@ -188,7 +193,10 @@ GROVE_API grove_status grove_merge_patch_apply(grove_doc *target_doc, const grov
 GROVE_API grove_status grove_merge_patch_make(grove_doc *a_doc, const grove_node *a,
                                               grove_doc *b_doc, const grove_node *b,
                                               grove_doc **out_doc, grove_error *err);
-/** RFC 6902, atomic: on failure nothing is made. GROVE_E_CONFLICT when a `test` fails. */
+/**
+ * RFC 6902, atomic: on failure nothing is made. GROVE_E_CONFLICT when a `test` fails, GROVE_E_NOT_FOUND
+ * where a pointer leads nowhere, GROVE_E_INVALID for an operation that is none; err->path is the pointer.
+ */
 GROVE_API grove_status grove_json_patch_apply(grove_doc *target_doc, const grove_node *target,
                                               grove_doc *patch_doc, const grove_node *patch,
                                               grove_doc **out_doc, grove_error *err);
@@ -197,7 +205,10 @@ GROVE_API grove_status grove_json_patch_make(grove_doc *a_doc, const grove_node 
                                              grove_doc *b_doc, const grove_node *b,
                                              grove_doc **out_doc, grove_error *err);
 
-/** 64-bit FNV-1a over the canonical form; equal values give equal hashes on every machine. */
+/**
+ * 64-bit FNV-1a over the canonical form (GROVE_WRITE_CANONICAL); equal values give equal hashes on every
+ * machine. Needs no memory.
+ */
 GROVE_API grove_status grove_node_hash(const grove_node *node, uint64_t *out_hash,
                                        grove_error *err);
 

@@ -15,6 +15,8 @@
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 /* First guess of how dense a text is; dense ones make the block grow. */
 #define BYTES_PER_NODE 16
+/* Distances in a block are 32 bits wide. */
+#define TEXT_MAX (UINT32_MAX / 3)
 
 typedef struct parser {
     grove_env *env;
@@ -70,8 +72,8 @@ static void set_cap(parser *p, uint32_t cap) {
 
 /* Gives the block room for `cap` nodes; what points into the block moves with it. */
 static grove_status resize_block(parser *p, size_t cap) {
-    const size_t size = p->nodes_at + cap * sizeof(grove_node);
-    if (size > UINT32_MAX || cap > UINT32_MAX) {
+    const uint64_t size = p->nodes_at + (uint64_t)cap * sizeof(grove_node);
+    if (size > UINT32_MAX) {
         return fail(p, GROVE_E_LIMIT, p->at, "the document is too large");
     }
     const ptrdiff_t at = p->at - p->block;
@@ -79,7 +81,7 @@ static grove_status resize_block(parser *p, size_t cap) {
     const ptrdiff_t line_start = p->line_start - p->block;
     const ptrdiff_t key = p->key ? p->key - p->block : -1;
     const ptrdiff_t number_end = p->number_end != &p->nowhere ? p->number_end - p->block : -1;
-    char *block = gv_realloc(p->env, p->block, p->size, size);
+    char *block = gv_realloc(p->env, p->block, p->size, (size_t)size);
     if (!block) {
         return gv_error_nomem(p->err);
     }
@@ -89,7 +91,7 @@ static grove_status resize_block(parser *p, size_t cap) {
     p->key = key < 0 ? NULL : block + key;
     p->number_end = number_end < 0 ? &p->nowhere : block + number_end;
     p->block = block;
-    p->size = size;
+    p->size = (size_t)size;
     set_cap(p, (uint32_t)cap);
     p->nodes = (grove_node *)(void *)(block + p->nodes_at);
     return GROVE_OK;
@@ -436,8 +438,9 @@ static grove_status start(parser *p) {
     const size_t padded = p->source_len + 1 + GV_JSON_PADDING;
     p->nodes_at = (sizeof(grove_doc) + padded + 7) & ~(size_t)7;
     set_cap(p, (uint32_t)(p->source_len / BYTES_PER_NODE) + 4);
-    p->size = p->nodes_at + p->cap * sizeof(grove_node);
-    p->block = p->size <= UINT32_MAX ? gv_alloc(p->env, p->size) : NULL;
+    p->size = p->nodes_at +
+              p->cap * sizeof(grove_node); /* at most 2.5 times the text: see the caller */
+    p->block = gv_alloc(p->env, p->size);
     if (!p->block) {
         return gv_error_nomem(p->err);
     }
@@ -479,7 +482,7 @@ grove_status grove_doc_parse_json(grove_env *env, const char *text, size_t len, 
         (flags & ~(GROVE_PARSE_STRICT | GROVE_PARSE_NUMBERS_AS_FLOAT64))) {
         return gv_error(err, GROVE_E_INVALID, "an argument of grove_doc_parse_json is invalid");
     }
-    if (len > gv_env_limits(env)->document_bytes || len > UINT32_MAX / 2) {
+    if (len > gv_env_limits(env)->document_bytes || len > TEXT_MAX) {
         return gv_error(err, GROVE_E_LIMIT, "the text is longer than the limit of the environment");
     }
     parser p = {.env = env,
