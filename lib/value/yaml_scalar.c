@@ -7,46 +7,49 @@
 #include "value/number.h"
 #include "value/yaml_text.h"
 
+#define WORD(text, type) \
+    { text, sizeof(text) - 1, type }
+
 const gv_yaml_word gv_yaml_words[] = {
-    {"", GV_YAML_NULL},
-    {"~", GV_YAML_NULL},
-    {"null", GV_YAML_NULL},
-    {"Null", GV_YAML_NULL},
-    {"NULL", GV_YAML_NULL},
-    {"y", GV_YAML_TRUE},
-    {"Y", GV_YAML_TRUE},
-    {"yes", GV_YAML_TRUE},
-    {"Yes", GV_YAML_TRUE},
-    {"YES", GV_YAML_TRUE},
-    {"true", GV_YAML_TRUE},
-    {"True", GV_YAML_TRUE},
-    {"TRUE", GV_YAML_TRUE},
-    {"on", GV_YAML_TRUE},
-    {"On", GV_YAML_TRUE},
-    {"ON", GV_YAML_TRUE},
-    {"n", GV_YAML_FALSE},
-    {"N", GV_YAML_FALSE},
-    {"no", GV_YAML_FALSE},
-    {"No", GV_YAML_FALSE},
-    {"NO", GV_YAML_FALSE},
-    {"false", GV_YAML_FALSE},
-    {"False", GV_YAML_FALSE},
-    {"FALSE", GV_YAML_FALSE},
-    {"off", GV_YAML_FALSE},
-    {"Off", GV_YAML_FALSE},
-    {"OFF", GV_YAML_FALSE},
-    {".inf", GV_YAML_INFINITY},
-    {".Inf", GV_YAML_INFINITY},
-    {".INF", GV_YAML_INFINITY},
-    {"+.inf", GV_YAML_INFINITY},
-    {"+.Inf", GV_YAML_INFINITY},
-    {"+.INF", GV_YAML_INFINITY},
-    {"-.inf", GV_YAML_MINUS_INFINITY},
-    {"-.Inf", GV_YAML_MINUS_INFINITY},
-    {"-.INF", GV_YAML_MINUS_INFINITY},
-    {".nan", GV_YAML_NAN},
-    {".NaN", GV_YAML_NAN},
-    {".NAN", GV_YAML_NAN},
+    WORD("", GV_YAML_NULL),
+    WORD("~", GV_YAML_NULL),
+    WORD("null", GV_YAML_NULL),
+    WORD("Null", GV_YAML_NULL),
+    WORD("NULL", GV_YAML_NULL),
+    WORD("y", GV_YAML_TRUE),
+    WORD("Y", GV_YAML_TRUE),
+    WORD("yes", GV_YAML_TRUE),
+    WORD("Yes", GV_YAML_TRUE),
+    WORD("YES", GV_YAML_TRUE),
+    WORD("true", GV_YAML_TRUE),
+    WORD("True", GV_YAML_TRUE),
+    WORD("TRUE", GV_YAML_TRUE),
+    WORD("on", GV_YAML_TRUE),
+    WORD("On", GV_YAML_TRUE),
+    WORD("ON", GV_YAML_TRUE),
+    WORD("n", GV_YAML_FALSE),
+    WORD("N", GV_YAML_FALSE),
+    WORD("no", GV_YAML_FALSE),
+    WORD("No", GV_YAML_FALSE),
+    WORD("NO", GV_YAML_FALSE),
+    WORD("false", GV_YAML_FALSE),
+    WORD("False", GV_YAML_FALSE),
+    WORD("FALSE", GV_YAML_FALSE),
+    WORD("off", GV_YAML_FALSE),
+    WORD("Off", GV_YAML_FALSE),
+    WORD("OFF", GV_YAML_FALSE),
+    WORD(".inf", GV_YAML_INFINITY),
+    WORD(".Inf", GV_YAML_INFINITY),
+    WORD(".INF", GV_YAML_INFINITY),
+    WORD("+.inf", GV_YAML_INFINITY),
+    WORD("+.Inf", GV_YAML_INFINITY),
+    WORD("+.INF", GV_YAML_INFINITY),
+    WORD("-.inf", GV_YAML_MINUS_INFINITY),
+    WORD("-.Inf", GV_YAML_MINUS_INFINITY),
+    WORD("-.INF", GV_YAML_MINUS_INFINITY),
+    WORD(".nan", GV_YAML_NAN),
+    WORD(".NaN", GV_YAML_NAN),
+    WORD(".NAN", GV_YAML_NAN),
 };
 const size_t gv_yaml_n_words = sizeof gv_yaml_words / sizeof gv_yaml_words[0];
 
@@ -78,11 +81,13 @@ gv_yaml_tag gv_yaml_tag_of(const char *tag) {
 }
 
 static bool find_word(gv_str text, gv_yaml_type *out) {
-    if (text.n > WORD_MAX_BYTES) {
+    static const char first[] = "~nNyYtTfFoO.+-";
+    if (text.n > WORD_MAX_BYTES || (text.n > 0 && !memchr(first, text.p[0], sizeof first - 1))) {
         return false;
     }
     for (size_t i = 0; i < gv_yaml_n_words; i++) {
-        if (gv_str_is(text, gv_yaml_words[i].text)) {
+        const gv_yaml_word *word = &gv_yaml_words[i];
+        if (word->n == text.n && memcmp(word->text, text.p, text.n) == 0) {
             *out = gv_yaml_words[i].type;
             return true;
         }

@@ -47,6 +47,7 @@ typedef struct gv_yaml_value {
 /* One entry of the table of words that are no strings when written plain. */
 typedef struct gv_yaml_word {
     const char *text;
+    size_t n;
     gv_yaml_type type;
 } gv_yaml_word;
 extern const gv_yaml_word gv_yaml_words[];

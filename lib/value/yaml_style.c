@@ -35,11 +35,13 @@ static uint32_t character(gv_str s, size_t at, size_t *out_len) {
 }
 
 static bool has_escapes(gv_str s) {
-    size_t n = 0;
-    for (size_t i = 0; i < s.n; i += n) {
-        if (needs_escape(character(s, i, &n))) {
+    for (size_t i = 0; i < s.n;) {
+        size_t n = 1;
+        if (((unsigned char)s.p[i] < 0x20 || (unsigned char)s.p[i] > 0x7E) &&
+            needs_escape(character(s, i, &n))) {
             return true;
         }
+        i += n;
     }
     return false;
 }
@@ -106,12 +108,14 @@ grove_status gv_yaml_put_line(gv_str text, grove_buf *scratch, grove_buf *out) {
 }
 
 bool gv_yaml_fits_block(gv_str text) {
-    bool breaks = false, words = false;
+    bool words = false;
+    if (text.n == 0 || !memchr(text.p, '\n', text.n)) {
+        return false;
+    }
     size_t n = 0, line = 0;
     for (size_t i = 0; i < text.n; i += n) {
         uint32_t c = character(text, i, &n);
         if (c == '\n') {
-            breaks = true;
             /* Lines of blanks only are where readers differ. */
             if (i > line && (text.p[i - 1] == ' ' || text.p[i - 1] == '\t')) {
                 size_t k = line;
@@ -135,7 +139,7 @@ bool gv_yaml_fits_block(gv_str text) {
             return false;
         }
     }
-    return breaks && words;
+    return words;
 }
 
 grove_status gv_yaml_put_blanks(size_t n, grove_buf *out) {
