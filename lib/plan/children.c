@@ -285,7 +285,7 @@ static grove_status sync_object(gv_work *w, uint32_t at) {
                                                              : report_rival(w, &t);
     }
     if (t.obj == NULL) {
-        return create(w, &t);
+        return t.want->blocked ? GROVE_OK : create(w, &t); /* what blocks it is waited for */
     }
     if (gv_object_is_terminating(t.obj) || !updates(w, &t)) {
         return GROVE_OK;

@@ -199,6 +199,9 @@ static grove_status unbuildable(gv_work *w, gv_work_clique *c) {
 static grove_status scale_out(gv_work *w, gv_work_clique *c, uint32_t missing) {
     grove_status status = unbuildable(w, c);
     uint32_t at = 0;
+    if (c->want->pods_blocked) {
+        missing = 0; /* what blocks them is waited for */
+    }
     for (int64_t index = 0; missing > 0 && status == GROVE_OK && !c->refused; index++) {
         while (at < c->n_pods && c->pods[at]->index >= 0 && c->pods[at]->index < index) {
             at++;
