@@ -197,9 +197,13 @@ static void dump(life *l, grove_buf *out) {
 
 static void test_repeat(void **state) {
     oom_memory m;
+    grove_env *own = NULL;
     grove_buf want, got;
     (void)state;
     uint64_t total = 0;
+    assert_int_equal(grove_env_new(NULL, &own), GROVE_OK);
+    grove_buf_init(&want, own);
+    grove_buf_init(&got, own);
     for (uint64_t at = 0; at == 0 || at <= total; at += at < 40 ? 1 : 13) {
         oom_memory_init(&m);
         grove_env *env = oom_env(&m, NULL);
@@ -208,23 +212,19 @@ static void test_repeat(void **state) {
         m.fail_once = true;
         assert_int_equal(whole(&l), GROVE_OK);
         m.fail_at = 0;
-        if (at == 0) {
-            total = m.allocations;
-            grove_buf_init(&want, env);
-            dump(&l, &want);
-            end(&l);
-            continue; /* `want` keeps this environment */
-        }
-        grove_buf_init(&got, want.env);
-        dump(&l, &got);
-        if (got.len != want.len || memcmp(got.data, want.data, (size_t)got.len) != 0) {
+        total = at == 0 ? m.allocations : total;
+        grove_buf_clear(&got);
+        dump(&l, at == 0 ? &want : &got);
+        if (at > 0 && (got.len != want.len || memcmp(got.data, want.data, (size_t)got.len) != 0)) {
             print_message("failure %llu:\n%s\n%s\n", (unsigned long long)at, want.data, got.data);
             fail();
         }
-        grove_buf_fini(&got);
         end(&l);
         grove_env_unref(env);
     }
+    grove_buf_fini(&want);
+    grove_buf_fini(&got);
+    grove_env_unref(own);
     print_message("%llu allocations in the life\n", (unsigned long long)total);
 }
 
