@@ -5,6 +5,24 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Under the address sanitizer the free part of each block is out of bounds, and so are a few bytes between
+ * objects, so that running over the end of one is seen although the block is one allocation. */
+#if defined(__SANITIZE_ADDRESS__)
+#define GV_ARENA_POISON 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GV_ARENA_POISON 1
+#endif
+#endif
+#ifdef GV_ARENA_POISON
+#include <sanitizer/asan_interface.h>
+#define REDZONE 8
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define REDZONE 0
+#endif
+
 #define FIRST_BLOCK 1024
 #define LARGEST_STEP ((size_t)1 << 20)
 
@@ -21,6 +39,7 @@ static void free_blocks(gv_arena *a, gv_arena_block *block) {
     while (block) {
         gv_arena_block *next = block->next;
         a->bytes -= block->size;
+        ASAN_UNPOISON_MEMORY_REGION(block, block->size);
         gv_free(a->env, block, block->size);
         block = next;
     }
@@ -61,6 +80,13 @@ void *gv_arena_alloc(gv_arena *a, size_t n) {
 
 #else
 
+/* Makes a block the one that objects are taken from. */
+static void use_block(gv_arena *a, gv_arena_block *block) {
+    a->at = (char *)(block + 1);
+    a->end = (char *)block + block->size;
+    ASAN_POISON_MEMORY_REGION(a->at, (size_t)(a->end - a->at));
+}
+
 void gv_arena_reset(gv_arena *a) {
     if (!a->blocks) {
         return;
@@ -68,27 +94,27 @@ void gv_arena_reset(gv_arena *a) {
     /* The newest block is the largest regular one: keeping it makes the next round allocation-free. */
     free_blocks(a, a->blocks->next);
     a->blocks->next = NULL;
-    a->at = (char *)(a->blocks + 1);
-    a->end = (char *)a->blocks + a->blocks->size;
+    use_block(a, a->blocks);
 }
 
 void *gv_arena_alloc(gv_arena *a, size_t n) {
-    if (n > SIZE_MAX - 7) {
+    if (n > SIZE_MAX - 7 - REDZONE) {
         return NULL;
     }
-    n = (n + 7) & ~(size_t)7;
+    const size_t asked = n;
+    n = ((n + 7) & ~(size_t)7) + REDZONE;
     if (n > (size_t)(a->end - a->at)) {
         size_t want = a->next_size > n ? a->next_size : n;
         gv_arena_block *block = add_block(a, want);
         if (!block) {
             return NULL;
         }
-        a->at = (char *)(block + 1);
-        a->end = (char *)block + block->size;
+        use_block(a, block);
         a->next_size += a->next_size < LARGEST_STEP ? a->next_size : 0;
     }
     void *p = a->at;
     a->at += n;
+    ASAN_UNPOISON_MEMORY_REGION(p, asked);
     return p;
 }
 

@@ -8,6 +8,9 @@
 #define FIRST_CAPACITY 64
 
 void grove_buf_init(grove_buf *buf, grove_env *env) {
+    if (!buf) {
+        return;
+    }
     *buf = (grove_buf){.env = grove_env_ref(env)};
 }
 
@@ -21,14 +24,14 @@ void grove_buf_fini(grove_buf *buf) {
 }
 
 void grove_buf_clear(grove_buf *buf) {
-    buf->len = 0;
-    if (buf->data) {
+    if (buf && buf->data) {
+        buf->len = 0;
         buf->data[0] = '\0';
     }
 }
 
 grove_status grove_buf_reserve(grove_buf *buf, size_t more) {
-    if (!buf->env) {
+    if (!buf || !buf->env) {
         return GROVE_E_INVALID;
     }
     size_t len = (size_t)buf->len;
@@ -53,6 +56,9 @@ grove_status grove_buf_reserve(grove_buf *buf, size_t more) {
 }
 
 grove_status grove_buf_append(grove_buf *buf, const char *bytes, size_t n) {
+    if (!buf || (!bytes && n > 0)) {
+        return GROVE_E_INVALID;
+    }
     if (buf->cap - buf->len <= n) { /* also when both are 0 */
         grove_status st = grove_buf_reserve(buf, n);
         if (st < 0) {

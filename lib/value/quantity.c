@@ -329,6 +329,9 @@ grove_status gv_quantity_rewrite(gv_str text, grove_buf *buf, grove_error *err) 
 /* ---- arithmetic ---- */
 
 int32_t grove_quantity_compare(const grove_quantity *a, const grove_quantity *b) {
+    if (!a || !b) { /* nothing comes first */
+        return (a != NULL) - (b != NULL);
+    }
     if (a->hi != b->hi) {
         return a->hi < b->hi ? -1 : 1;
     }

@@ -157,6 +157,10 @@ static void test_buf(void **state) {
     grove_buf_fini(&b);
     grove_buf_fini(&b); /* twice is harmless */
     grove_buf_fini(NULL);
+    grove_buf_clear(NULL);
+    grove_buf_init(NULL, env);
+    assert_int_equal(grove_buf_append(NULL, "x", 1), GROVE_E_INVALID);
+    assert_int_equal(grove_buf_reserve(NULL, 1), GROVE_E_INVALID);
     assert_int_equal(grove_buf_append(&b, "x", 1), GROVE_E_INVALID);
 }
 
