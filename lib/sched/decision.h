@@ -48,6 +48,8 @@ void gv_certificate_refusal(grove_decision *d, const gv_refusal *r);
 void gv_certificate_bounds(const gv_problem *p, grove_decision *d, const gv_candidates *c);
 
 /* place.c */
+/* Required levels by entity; *refusal tells of a level that the topology lacks. NULL: out of memory. */
+uint32_t *gv_required_levels(const grove_gang *g, gv_arena *mem, gv_refusal *refusal);
 grove_status gv_place(grove_sched *s, const grove_gang *gang, const grove_place_options *o,
                       grove_decision *d);
 

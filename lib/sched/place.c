@@ -357,7 +357,7 @@ static gv_answer climb_wishes(climb *c) {
 
 /* ---- entry ---- */
 
-static uint32_t *required_levels(const grove_gang *g, gv_arena *mem, gv_refusal *refusal) {
+uint32_t *gv_required_levels(const grove_gang *g, gv_arena *mem, gv_refusal *refusal) {
     size_t n = 1 + g->groups.n + g->podgroups.n;
     uint32_t *levels = gv_arena_array(mem, uint32_t, n);
     if (!levels) {
@@ -389,7 +389,7 @@ grove_status gv_place(grove_sched *s, const grove_gang *gang, const grove_place_
     gv_work *w = (gv_work *)s->work;
     attempt a = {.s = s, .gang = gang, .d = d, .o = o};
     gv_refusal refusal;
-    uint32_t *required = required_levels(gang, &w->mem, &refusal);
+    uint32_t *required = gv_required_levels(gang, &w->mem, &refusal);
     if (!required) {
         return GROVE_E_NOMEM;
     }

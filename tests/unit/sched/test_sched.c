@@ -315,6 +315,101 @@ static void test_nothing_to_place(void **state) {
     world_free(&w);
 }
 
+static uint32_t fill_node(world *w, uint32_t node, uint32_t cls, uint32_t n, int32_t priority) {
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        grove_sched_pod pod = {
+            .size = (uint32_t)sizeof pod, .node = node, .class_id = cls, .priority = priority};
+        assert_int_equal(grove_sched_pod_add(w->s, &pod, &last, NULL), GROVE_OK);
+    }
+    return last;
+}
+
+static void preempt(world *w, uint32_t *out_victims) {
+    uint64_t before = grove_sched_hash(w->s);
+    assert_int_equal(grove_sched_preempt(w->s, w->g, NULL, w->d, NULL), GROVE_OK);
+    assert_int_equal(grove_sched_hash(w->s), before);
+    (void)grove_decision_victims(w->d, out_victims);
+}
+
+static void test_preempt_one_rack(void **state) {
+    (void)state;
+    world w;
+    uint32_t one, eight, n;
+    assert_int_equal(world_make(env, &w), GROVE_OK);
+    assert_int_equal(gpu_class(&w, 1, &one), GROVE_OK);
+    assert_int_equal(gpu_class(&w, 8, &eight), GROVE_OK);
+    for (uint32_t i = 0; i < 16; i++) {
+        fill_node(&w, w.node[i], one, i == 6 ? 5 : 8, 0);
+    }
+    describe(&w, eight, 4, 4, "rack", NULL);
+    assert_int_equal(place(&w), GROVE_INFEASIBLE);
+    preempt(&w, &n); /* equal priority: nobody goes */
+    assert_int_equal(grove_decision_verdict(w.d), GROVE_INFEASIBLE);
+    assert_int_equal(grove_gang_priority(w.g, 10), GROVE_OK);
+    preempt(&w, &n);
+    assert_int_equal(grove_decision_verdict(w.d), GROVE_PLACED);
+    assert_int_equal(n, 29); /* the rack with three GPUs free already */
+    uint32_t k;
+    const uint32_t *nodes = grove_decision_nodes(w.d, 0, &k);
+    assert_true(nodes[0] >= 4 && nodes[0] < 8);
+    world_free(&w);
+}
+
+static void test_preempt_surplus_first(void **state) {
+    (void)state;
+    world w;
+    uint32_t cls, n;
+    assert_int_equal(world_make(env, &w), GROVE_OK);
+    assert_int_equal(gpu_class(&w, 8, &cls), GROVE_OK);
+    describe(&w, cls, 2, 16, NULL, NULL);
+    assert_int_equal(place(&w), GROVE_PLACED);
+    uint32_t gang = commit(&w);
+    describe(&w, cls, 3, 3, NULL, NULL);
+    assert_int_equal(grove_gang_priority(w.g, 1), GROVE_OK);
+    preempt(&w, &n);
+    assert_int_equal(grove_decision_verdict(w.d), GROVE_PLACED);
+    assert_int_equal(n, 3); /* three of its fourteen surplus pods, the minimum stays */
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t m;
+        assert_int_equal(grove_decision_victims(w.d, &m)[i].gang, gang);
+        assert_int_not_equal(grove_decision_victims(w.d, &m)[i].pod, GROVE_SCHED_NONE);
+    }
+    describe(&w, cls, 15, 15, NULL, NULL);
+    assert_int_equal(grove_gang_priority(w.g, 1), GROVE_OK);
+    preempt(&w, &n);
+    assert_int_equal(n, 1); /* all sixteen pods of it as a whole, never half a minimum */
+    uint32_t m;
+    assert_int_equal(grove_decision_victims(w.d, &m)[0].pod, GROVE_SCHED_NONE);
+    describe(&w, cls, 17, 17, NULL, NULL);
+    assert_int_equal(grove_gang_priority(w.g, 1), GROVE_OK);
+    preempt(&w, &n);
+    assert_int_equal(grove_decision_verdict(w.d), GROVE_INFEASIBLE); /* no victims help */
+    world_free(&w);
+}
+
+static void test_explain(void **state) {
+    (void)state;
+    world w;
+    uint32_t cls;
+    grove_buf text;
+    assert_int_equal(world_make(env, &w), GROVE_OK);
+    assert_int_equal(gpu_class(&w, 8, &cls), GROVE_OK);
+    grove_buf_init(&text, env);
+    describe(&w, cls, 6, 6, "rack", NULL);
+    assert_int_equal(place(&w), GROVE_INFEASIBLE);
+    assert_int_equal(grove_sched_explain(w.s, w.g, w.d, 0, &text, NULL), GROVE_OK);
+    assert_non_null(strstr(text.data, "infeasible (COUNT)"));
+    assert_non_null(strstr(text.data, "0 of 4 domains"));
+    assert_non_null(strstr(text.data, "has 4 of 6 pods"));
+    assert_non_null(strstr(text.data, "packed on block instead of rack"));
+    grove_buf_clear(&text);
+    assert_int_equal(grove_sched_explain(w.s, w.g, w.d, GROVE_EXPLAIN_JSON, &text, NULL), GROVE_OK);
+    assert_non_null(strstr(text.data, "\"would_help\":[{\"relax\":\"gang\""));
+    grove_buf_fini(&text);
+    world_free(&w);
+}
+
 static grove_status whole_life(grove_env *e, void *ctx) {
     (void)ctx;
     world w;
@@ -335,6 +430,13 @@ static grove_status whole_life(grove_env *e, void *ctx) {
     st = st < 0 ? st : grove_sched_place(w.s, w.g, NULL, w.d, NULL);
     st = st < 0 ? st : grove_sched_commit(w.s, w.g, w.d, &id, NULL);
     st = st < 0 ? st : grove_sched_place(w.s, w.g, &exact, w.d, NULL);
+    st = st < 0 ? st : grove_gang_pack(w.g, 1, GROVE_LEVEL_NONE);
+    st = st < 0 ? st : grove_gang_priority(w.g, 1);
+    st = st < 0 ? st : grove_sched_preempt(w.s, w.g, NULL, w.d, NULL);
+    grove_buf text;
+    grove_buf_init(&text, e);
+    st = st < 0 ? st : grove_sched_explain(w.s, w.g, w.d, 0, &text, NULL);
+    grove_buf_fini(&text);
     st = st < 0 ? st : grove_sched_mark(w.s, &mark);
     st = st < 0 ? st : grove_sched_release(w.s, id);
     st = st < 0 ? st : grove_sched_rollback(w.s, mark);
@@ -359,6 +461,9 @@ int main(void) {
         cmocka_unit_test(test_unlabelled_nodes),
         cmocka_unit_test(test_unknown_level_and_crossing_groups),
         cmocka_unit_test(test_nothing_to_place),
+        cmocka_unit_test(test_preempt_one_rack),
+        cmocka_unit_test(test_preempt_surplus_first),
+        cmocka_unit_test(test_explain),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
