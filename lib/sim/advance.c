@@ -119,16 +119,19 @@ static grove_status schedule(grove_sim *sim) {
     return st;
 }
 
-/* One piece of work that is due by `to`; *more tells whether there was one. */
+/*
+ * One piece of work that is due by `to`; *more tells whether there was one. Schedulers come last in an instant:
+ * they run once for all that happened in it.
+ */
 static grove_status work(grove_sim *sim, int64_t to, bool *more) {
+    gv_sim_timer *t = gv_sim_timer_first(sim);
     *more = true;
     if (sim->queue_head < sim->queue.n) {
         return drain(sim);
     }
-    if (sim->schedule) {
+    if (sim->schedule && (!t || t->at > sim->now)) {
         return schedule(sim);
     }
-    gv_sim_timer *t = gv_sim_timer_first(sim);
     if (!t || t->at > to) {
         *more = false;
         return GROVE_OK;
