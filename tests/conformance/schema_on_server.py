@@ -181,7 +181,7 @@ def main():
     for obj, ours in zip(objects, judged(args.grovectl, objects), strict=True):
         stage, errors = recorded(*server.create(obj))
         have = {(e["type"], e["path"]) for e in ours["errors"]} if ours["stage"] == "schema" else set()
-        if (ours["stage"], have) != (stage, errors):
+        if (ours["stage"] or "", have) != (stage, errors):
             failed += 1
             if failed <= 20:
                 print(json.dumps(obj)[:2000])
