@@ -207,6 +207,38 @@ static void mnnvl_layers(void **state) {
     expand_free(e);
 }
 
+/* A claim of that name on the pod: the user has seen to it. On one container only: the others get it. */
+static void mnnvl_claims_of_the_user(void **state) {
+    (void)state;
+    expanded *e = expand_new(
+        "apiVersion: grove.io/v1alpha1\nkind: PodCliqueSet\n"
+        "metadata: {name: s, namespace: ns, annotations: {grove.io/mnnvl-group: set}}\n"
+        "spec: {replicas: 1, template: {cliques: ["
+        "{name: a, spec: {replicas: 1, podSpec: {resourceClaims: [{name: mnnvl-claim, "
+        "resourceClaimName: mine}], containers: [{name: c, image: i, resources: {limits: "
+        "{nvidia.com/gpu: 1}}}]}}}, "
+        "{name: b, spec: {replicas: 1, podSpec: {resourceClaims: [{name: other, resourceClaimName: "
+        "o}], containers: [{name: c, image: i, resources: {claims: [{name: mnnvl-claim}], limits: "
+        "{nvidia.com/gpu: 1}}}, {name: d, image: i, resources: {claims: [{name: other}], requests: "
+        "{nvidia.com/gpu: 1}}}, {name: e, image: i}]}}}]}}",
+        NULL);
+    grove_doc *doc = body_of(e, GV_KIND_PODCLIQUE, "s-0-a");
+    assert_at(doc, "/spec/podSpec/resourceClaims",
+              "[{\"name\":\"mnnvl-claim\",\"resourceClaimName\":\"mine\"}]");
+    assert_at(doc, "/spec/podSpec/containers/0/resources/claims", "null");
+    grove_doc_unref(doc);
+    doc = body_of(e, GV_KIND_PODCLIQUE, "s-0-b");
+    assert_at(doc, "/spec/podSpec/resourceClaims",
+              "[{\"name\":\"other\",\"resourceClaimName\":\"o\"},{\"name\":\"mnnvl-claim\","
+              "\"resourceClaimTemplateName\":\"s-0-set\"}]");
+    assert_at(doc, "/spec/podSpec/containers/0/resources/claims", "[{\"name\":\"mnnvl-claim\"}]");
+    assert_at(doc, "/spec/podSpec/containers/1/resources/claims",
+              "[{\"name\":\"other\"},{\"name\":\"mnnvl-claim\"}]");
+    assert_at(doc, "/spec/podSpec/containers/2/resources", "null");
+    grove_doc_unref(doc);
+    expand_free(e);
+}
+
 /* ---- gangs and their schedulers ---- */
 
 static const char BINDING[] =
@@ -304,6 +336,8 @@ static void volcano_podgroup(void **state) {
     assert_at(doc, "/spec/minMember", "5");
     assert_at(doc, "/spec/queue", "\"default\"");
     assert_at(doc, "/spec/priorityClassName", "\"high\"");
+    assert_at(doc, "/spec/subGroupPolicy/2", "null");
+    assert_at(doc, "/spec/subGroupPolicy/1/subGroupSize", "3");
     assert_at(doc, "/spec/subGroupPolicy/0",
               "{\"labelSelector\":{\"matchLabels\":{\"grove.io/podclique\":\"s-0-encoder\"}},"
               "\"matchLabelKeys\":[\"grove.io/podclique\"],\"minSubGroups\":1,\"name\":"
@@ -390,12 +424,19 @@ static void gang_mirrors_foreign_keys_only(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pod_metadata),     cmocka_unit_test(pod_edits),
-        cmocka_unit_test(pod_claims),       cmocka_unit_test(pod_of_an_older_podclique),
-        cmocka_unit_test(mnnvl_layers),     cmocka_unit_test(kai_podgroup),
-        cmocka_unit_test(kai_topology),     cmocka_unit_test(kai_without_one_queue),
-        cmocka_unit_test(volcano_podgroup), cmocka_unit_test(gang_topology),
-        cmocka_unit_test(capabilities),     cmocka_unit_test(gang_mirrors_foreign_keys_only),
+        cmocka_unit_test(pod_metadata),
+        cmocka_unit_test(pod_edits),
+        cmocka_unit_test(pod_claims),
+        cmocka_unit_test(pod_of_an_older_podclique),
+        cmocka_unit_test(mnnvl_layers),
+        cmocka_unit_test(mnnvl_claims_of_the_user),
+        cmocka_unit_test(kai_podgroup),
+        cmocka_unit_test(kai_topology),
+        cmocka_unit_test(kai_without_one_queue),
+        cmocka_unit_test(volcano_podgroup),
+        cmocka_unit_test(gang_topology),
+        cmocka_unit_test(capabilities),
+        cmocka_unit_test(gang_mirrors_foreign_keys_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
