@@ -364,9 +364,12 @@ static void gang_topology(void **state) {
     grove_doc_unref(doc);
     expand_free(e);
     /* topology off, or a binding that is not there: nothing of it is left */
-    e = expand_new(ENCODER("lpx-scheduler"),
-                   "{kind: OperatorConfiguration, apiVersion: operator.config.grove.io/v1alpha1, "
-                   "scheduler: {profiles: [{name: lpx-scheduler}]}}");
+    static const char off[] =
+        "kind: OperatorConfiguration\napiVersion: operator.config.grove.io/v1alpha1\n"
+        "scheduler: {profiles: [{name: lpx-scheduler}]}\n---\n"
+        "apiVersion: grove.io/v1alpha1\nkind: ClusterTopologyBinding\nmetadata: {name: t}\n"
+        "spec: {levels: [{domain: zone, key: k/zone}]}\n";
+    e = expand_new(ENCODER("lpx-scheduler"), off);
     doc = body_of(e, GV_KIND_PODGANG, "s-0");
     assert_at(doc, "/spec/topologyConstraint", "null");
     assert_at(doc, "/spec/topologyConstraintGroupConfigs", "null");
@@ -406,7 +409,7 @@ static void gang_mirrors_foreign_keys_only(void **state) {
         "metadata: {name: s, labels: {team: a, grove.io/own: x}, annotations: {q: b, "
         "grove.io/reconcile-trigger: z}}\n"
         "spec: {replicas: 1, template: {headlessServiceConfig: {publishNotReadyAddresses: false}, "
-        "cliques: [{name: a, spec: {replicas: 1, podSpec: {containers: []}}}]}}",
+        "cliques: [{name: a, spec: {replicas: 1, podSpec: {containers: [{name: c}]}}}]}}",
         NULL);
     grove_doc *doc = body_of(e, GV_KIND_PODGANG, "s-0");
     assert_at(doc, "/metadata/namespace", "\"default\"");
@@ -418,6 +421,9 @@ static void gang_mirrors_foreign_keys_only(void **state) {
     grove_doc_unref(doc);
     doc = body_of(e, GV_KIND_SERVICE, "s-0");
     assert_at(doc, "/spec/publishNotReadyAddresses", "null");
+    grove_doc_unref(doc);
+    doc = body_of(e, GV_KIND_PODCLIQUE, "s-0-a");
+    assert_at(doc, "/spec/podSpec", "{\"containers\":[{\"name\":\"c\"}]}");
     grove_doc_unref(doc);
     expand_free(e);
 }

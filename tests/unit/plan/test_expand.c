@@ -323,6 +323,21 @@ static void absurd_sizes(void **state) {
         grove_error err = GROVE_ERROR_INIT;
         assert_int_equal(gv_expand(e->x, &in, &e->w, &err), GROVE_E_LIMIT);
     }
+    expanded *many = expand_new(
+        HEAD "spec: {replicas: 1, template: {cliques: [{name: a, spec: {replicas: 1, " POD "}}]}}",
+        NULL);
+    static const char set[] = HEAD
+        "spec: {replicas: 1000001, template: {cliques: [{name: a, spec: {replicas: 1}}]}}";
+    gv_template *t = NULL;
+    grove_doc *doc = NULL;
+    assert_int_equal(grove_doc_parse_yaml(many->env, set, strlen(set), 0, &doc, NULL), 0);
+    assert_int_equal(
+        gv_template_new(many->env, doc, grove_doc_root(doc), many->config, NULL, &t, NULL), 0);
+    assert_int_equal(gv_expand(many->x, &(gv_expand_input){.current = t}, &many->w, NULL),
+                     GROVE_E_LIMIT);
+    gv_template_unref(t);
+    grove_doc_unref(doc);
+    expand_free(many);
     expand_again(e, NULL); /* and the expander lives on */
     assert_int_equal(e->w->n_cliques, 10);
     expand_free(e);

@@ -82,6 +82,8 @@ static void rendered_free(rendered *r) {
 static void gates(void **state) {
     (void)state;
     rendered r = render_yaml(SET, 0);
+    assert_true(gv_str_is(gv_get_str(grove_doc_root(r.list), "kind"), "List"));
+    assert_true(gv_str_is(gv_get_str(grove_doc_root(r.list), "apiVersion"), "v1"));
     assert_null(grove_node_at_path(find(r.list, "Pod", "s-0-a-"), "/spec/schedulingGates"));
     assert_null(grove_node_at_path(find(r.list, "Pod", "s-0-g-0-b-"), "/spec/schedulingGates"));
     assert_non_null(grove_node_at_path(find(r.list, "Pod", "s-1-g-1-b-"), "/spec/schedulingGates"));
