@@ -95,7 +95,13 @@ static bool stays(const gv_sim_object *pod) {
 }
 
 static grove_status evict_pod(grove_sim *sim, gv_sim_object *pod) {
-    return stays(pod) ? GROVE_OK : gv_sim_delete_quietly(sim, pod);
+    const gv_sim_new_condition why[] = {{"DisruptionTarget", "True", "DeletionByTaintManager",
+                                         "Taint manager: deleting due to NoExecute taint"}};
+    if (stays(pod) || pod->dying) {
+        return GROVE_OK;
+    }
+    grove_status st = gv_sim_set_conditions(sim, pod, why, 1);
+    return st < 0 ? st : gv_sim_delete_quietly(sim, pod);
 }
 
 /* ---- taints ---- */

@@ -229,6 +229,12 @@ grove_status gv_sim_evict(gv_sim_call *c) {
                              "Cannot evict pod as it would violate the pod's disruption budget.");
     }
     if (!c->dry_run) {
+        const gv_sim_new_condition why_gone[] = {
+            {"DisruptionTarget", "True", "EvictionByEvictionAPI", "Eviction API: evicting"}};
+        st = gv_sim_set_conditions(c->sim, c->obj, why_gone, 1);
+        if (st < 0) {
+            return st;
+        }
         st = gv_sim_delete_object(c, c->op->grace_seconds, GROVE_PROPAGATION_DEFAULT);
         if (st < 0 || gv_sim_refused(c)) {
             return st;

@@ -27,7 +27,8 @@ static const char *const objects[] = {
     "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"generateName\":\"b-\",\"labels\":{"
     "\"grove.io/podgang\":\"g\",\"grove.io/"
     "podclique\":\"y\"}},\"spec\":{\"initContainers\":[{\"name\":"
-    "\"grove-initc\",\"args\":[\"--podcliques=x:1\"]}],\"containers\":[{\"name\":\"c\",\"image\":"
+    "\"grove-initc\",\"image\":\"w\",\"args\":[\"--podcliques=x:1\"]}],\"containers\":[{\"name\":"
+    "\"c\",\"image\":"
     "\"i\"}]}}",
     "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"t\",\"annotations\":{"
     "\"kubernetes.io/service-account.name\":\"sa\"}},\"type\":"
