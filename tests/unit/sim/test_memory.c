@@ -217,7 +217,7 @@ static void test_repeat(void **state) {
         grove_buf_clear(&got);
         dump(&l, at == 0 ? &want : &got);
         if (at > 0 && (got.len != want.len || memcmp(got.data, want.data, (size_t)got.len) != 0)) {
-            print_message("failure %llu:\n%s\n%s\n", (unsigned long long)at, want.data, got.data);
+            printf("failure %llu:\n%s\n%s\n", (unsigned long long)at, want.data, got.data);
             fail();
         }
         end(&l);
