@@ -378,6 +378,44 @@ static void gang_topology(void **state) {
     expand_free(e);
 }
 
+/* A domain that no level has is nothing to pack by; the gang then names no topology either. */
+static void unknown_domain(void **state) {
+    (void)state;
+    expanded *e = expand_new(
+        HEAD
+        "spec: {replicas: 1, template: {topologyConstraint: {topologyName: t, pack: {required: "
+        "nowhere}}, cliques: [{name: a, spec: {replicas: 1, podSpec: {containers: []}}}]}}",
+        BINDING);
+    grove_doc *doc = body_of(e, GV_KIND_PODGANG, "s-0");
+    assert_at(doc, "/spec/topologyConstraint", "null");
+    assert_at(doc, "/metadata/annotations", "null");
+    grove_doc_unref(doc);
+    expand_free(e);
+}
+
+static void volcano_queues(void **state) {
+    static const struct {
+        const char *set, *clique, *queue;
+    } cases[] = {{"", "", "\"default\""},
+                 {"scheduling.grove.io/volcano-queue: ' a '", "", "\"a\""},
+                 {"", "scheduling.grove.io/volcano-queue: b", "\"b\""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        gv_fmt(
+            text, sizeof text,
+            "apiVersion: grove.io/v1alpha1\nkind: PodCliqueSet\nmetadata: {name: s, annotations: "
+            "{%s}}\nspec: {replicas: 1, template: {cliques: [{name: a, annotations: {%s}, spec: "
+            "{replicas: 1, podSpec: {schedulerName: volcano, containers: []}}}]}}",
+            cases[i].set, cases[i].clique);
+        expanded *e = expand_new(text, BINDING);
+        grove_doc *doc = body_of(e, GV_KIND_VOLCANO_PODGROUP, "s-0");
+        assert_at(doc, "/spec/queue", cases[i].queue);
+        grove_doc_unref(doc);
+        expand_free(e);
+    }
+}
+
 static void capabilities(void **state) {
     static const struct {
         const char *name;
@@ -442,6 +480,8 @@ int main(void) {
         cmocka_unit_test(volcano_podgroup),
         cmocka_unit_test(gang_topology),
         cmocka_unit_test(capabilities),
+        cmocka_unit_test(unknown_domain),
+        cmocka_unit_test(volcano_queues),
         cmocka_unit_test(gang_mirrors_foreign_keys_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
