@@ -117,7 +117,7 @@ double gv_decimal_double(const gv_decimal *d) {
     if (d->point < -330) {
         return d->negative ? -0.0 : 0.0;
     }
-    big x = {.n = 0};
+    big x = {.w = {0}};
     const char *at = d->first;
     const size_t used = d->n < DIGITS_MAX ? d->n : DIGITS_MAX;
     for (size_t i = 0; i < used; i++) {
