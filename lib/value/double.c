@@ -69,7 +69,7 @@ static uint64_t big_top(big *x, int *out_low) {
         int width = taken == 0 ? bits : 32;
         int room = 64 - taken;
         if (width <= room) {
-            top = width == 64 ? word : top << width | word;
+            top = top << width | word;
             taken += width;
         } else {
             top = top << room | word >> (width - room);
@@ -81,7 +81,7 @@ static uint64_t big_top(big *x, int *out_low) {
         x->rest |= x->w[--i] != 0;
     }
     *out_low = (int)(x->n - 1) * 32 + bits - taken;
-    if (taken < 64) {
+    if (taken > 0 && taken < 64) {
         top <<= 64 - taken;
         *out_low -= 64 - taken;
     }
