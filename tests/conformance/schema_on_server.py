@@ -79,7 +79,7 @@ class Server:
 
     def call(self, method, path, body, kind="application/json"):
         data = body if isinstance(body, str) else json.dumps(body)
-        self.connection.request(method, path, data, {"Content-Type": kind, "Accept": "application/json"})
+        self.connection.request(method, path, data if method != "GET" else None, {"Content-Type": kind, "Accept": "application/json"})
         response = self.connection.getresponse()
         return response.status, json.loads(response.read() or b"{}")
 
