@@ -86,6 +86,7 @@ typedef struct gv_work_clique {
     bool creates;        /* this plan creates it */
     bool refused;        /* a pod of it was refused and is not to be tried again yet */
     bool unsettled;      /* writes of its pods are planned or in flight */
+    bool recycled;       /* gang termination takes all its pods in this plan */
     const gv_pod **pods; /* active ones, by index, then age, then name */
     bool *goes;          /* parallel: this plan deletes it */
     uint32_t n_pods;
