@@ -70,6 +70,9 @@ def run_gate(name, minutes, command, log_path):
             process.wait()
             log.write(f'\nended after {minutes * 3} minutes\n')
             status = 124
+        except BaseException:  # ended from outside: take the gate along
+            os.killpg(process.pid, signal.SIGTERM)
+            raise
     return status, time.monotonic() - started
 
 
@@ -96,6 +99,7 @@ def main():
     if unknown:
         print(f'no gate named {", ".join(sorted(unknown))}', file=sys.stderr)
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     logs = os.path.join(ROOT, 'build-gates')
     os.makedirs(logs, exist_ok=True)
     count = {'passed': 0, 'failed': 0, 'skipped': 0}
