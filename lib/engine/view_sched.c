@@ -74,7 +74,8 @@ static grove_status describe_node(gv_view *v, const gv_node_record *record, grov
     }
     int64_t *capacity = NULL;
     uint32_t n = 0;
-    grove_status st = gv_view_amounts(v, record->allocatable, record->n_allocatable, false, &capacity, &n);
+    grove_status st = gv_view_amounts(v, record->allocatable, record->n_allocatable, false,
+                                      &capacity, &n);
     if (st < 0) {
         return gv_error(err, st, "a node's resources could not be read");
     }

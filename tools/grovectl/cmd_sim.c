@@ -83,8 +83,8 @@ static int print_waits(request *q) {
     grove_buf out;
     grove_error err = GROVE_ERROR_INIT;
     grove_buf_init(&out, q->env);
-    grove_status st =
-        grove_sim_list(q->cluster->sim, GROVE_KIND_PODCLIQUESET, NULL, NULL, &list, &err);
+    grove_status st = grove_sim_list(q->cluster->sim, GROVE_KIND_PODCLIQUESET, NULL, NULL, &list,
+                                     &err);
     const grove_node *items = grove_node_get(grove_doc_root(list), "items");
     for (const grove_node *o = grove_node_first(items); st == GROVE_OK && o;
          o = grove_node_next(items, o)) {
