@@ -14,7 +14,7 @@
 #include "model/labels.h"
 #include "plan/template_def.h"
 
-#define SCHEME GV_HASH_SCHEME
+#define SCHEME "g1"
 
 typedef struct hasher {
     gv_arena arena; /* sorted views of objects and lists */

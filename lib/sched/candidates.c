@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the whole gang may go: domains of the root's level that pass the bounds, best first. */
+#include "sched/balance.h"
 #include "sched/decision.h"
 
 #include <string.h>
 
 #define ELSEWHERE (UINT64_C(1) << 63) /* not the preferred anchor, or not the least used */
 #define UNWISHED (UINT64_C(1) << 62)  /* no sticky node inside */
+#define MISFIT_BITS 6                 /* among equally tight domains, what strands least */
 
 typedef struct gather_ctx {
     const gv_problem *p;
     uint32_t root;      /* level */
     uint32_t *siblings; /* by domain of the spread level; NULL: no spread asked for */
     uint32_t fewest;
+    uint32_t lo, hi; /* range of the candidates */
+    /* what the last rank was computed from: empty domains are all alike */
+    const int64_t *last_room;
+    uint64_t last_rank;
     uint8_t *wished; /* by candidate domain or node; NULL: no wishes */
 } gather_ctx;
 
@@ -84,14 +90,21 @@ static grove_status mark_wishes(gather_ctx *c, gv_arena *mem) {
     return GROVE_OK;
 }
 
-static uint64_t rank(const gather_ctx *c, uint32_t d) {
+static const int64_t *room_of(const gather_ctx *c, uint32_t d) {
+    return c->root == c->p->host ? gv_node_free(c->p->s, d)
+                                 : c->p->t->levels[c->root].free + (size_t)d * c->p->s->stride;
+}
+
+static uint64_t rank(gather_ctx *c, uint32_t d) {
     const gv_problem *p = c->p;
     const grove_gang *g = p->gang;
-    int64_t room = c->root == p->host
-                       ? gv_node_free(p->s, d)[p->rank_res]
-                       : p->t->levels[c->root].free[(size_t)d * p->s->stride + p->rank_res];
-    uint64_t key = room > 0 ? (uint64_t)room : 0;
-    key = key < UNWISHED ? key : UNWISHED - 1;
+    const int64_t *room = room_of(c, d);
+    if (!c->last_room || memcmp(c->last_room, room, p->n_res * sizeof *room) != 0) {
+        c->last_room = room;
+        c->last_rank = (uint64_t)gv_share(p, p->rank_res, room[p->rank_res]) << MISFIT_BITS;
+        c->last_rank += gv_misfit(p, room, p->amounts, 1);
+    }
+    uint64_t key = c->last_rank;
     if (c->wished && !c->wished[d]) {
         key += UNWISHED;
     }
@@ -142,7 +155,7 @@ static uint64_t ask_caller(const gather_ctx *c, uint32_t d, uint64_t key) {
     return (uint64_t)answer ^ (UINT64_C(1) << 63); /* signed order kept */
 }
 
-static void consider(const gather_ctx *c, uint32_t d, gv_candidates *out) {
+static void consider(gather_ctx *c, uint32_t d, gv_candidates *out) {
     const gv_problem *p = c->p;
     if (!gv_domain_seen(p->t, c->root, d, p->units[0].seen_on)) {
         return;
@@ -164,26 +177,74 @@ static void consider(const gather_ctx *c, uint32_t d, gv_candidates *out) {
     out->v[out->n++] = (gv_candidate){ask_caller(c, d, rank(c, d)), d};
 }
 
-grove_status gv_candidates_gather(const gv_problem *p, gv_arena *mem, gv_candidates *out) {
+/* The domains in question, and what ranks them. */
+static grove_status start(gather_ctx *c, gv_arena *mem) {
+    const gv_problem *p = c->p;
     const grove_gang *g = p->gang;
-    gather_ctx c = {.p = p, .root = p->units[0].level};
-    *out = (gv_candidates){.nearest_domain = GV_NONE};
-    uint32_t lo = 0, hi = 1;
+    c->lo = 0;
+    c->hi = 1;
     if (p->units[0].pin != GV_NONE) {
-        lo = c.root == p->host ? p->t->pos[p->units[0].pin] : p->units[0].pin;
-        hi = lo + 1;
+        c->lo = c->root == p->host ? p->t->pos[p->units[0].pin] : p->units[0].pin;
+        c->hi = c->lo + 1;
     } else if (g->anchor == GROVE_STRENGTH_REQUIRED) {
         gv_problem_range(p->t, g->anchor_level,
-                         gv_topology_dom(p->t, g->anchor_node, g->anchor_level), c.root, &lo, &hi);
+                         gv_topology_dom(p->t, g->anchor_node, g->anchor_level), c->root, &c->lo,
+                         &c->hi);
     } else {
-        gv_problem_range(p->t, 0, 0, c.root, &lo, &hi);
+        gv_problem_range(p->t, 0, 0, c->root, &c->lo, &c->hi);
     }
-    out->v = gv_arena_alloc(mem, ((size_t)hi - lo + 1) * sizeof *out->v);
-    if (!out->v || count_siblings(&c, mem) < 0 || mark_wishes(&c, mem) < 0) {
+    grove_status st = count_siblings(c, mem);
+    return st < 0 ? st : mark_wishes(c, mem);
+}
+
+grove_status gv_candidates_gather(const gv_problem *p, gv_arena *mem, gv_candidates *out) {
+    gather_ctx c = {.p = p, .root = p->units[0].level};
+    *out = (gv_candidates){.nearest_domain = GV_NONE};
+    grove_status st = start(&c, mem);
+    out->v = st < 0 ? NULL : gv_arena_alloc(mem, ((size_t)c.hi - c.lo + 1) * sizeof *out->v);
+    if (!out->v) {
         return GROVE_E_NOMEM;
     }
-    for (uint32_t i = lo; i < hi; i++) {
+    for (uint32_t i = c.lo; i < c.hi; i++) {
         consider(&c, c.root == p->host ? p->t->order[i] : i, out);
+    }
+    return GROVE_OK;
+}
+
+/* The best candidate behind `last` (NULL: the very best); most domains are passed over by one look. */
+static bool next_best(gather_ctx *c, const gv_candidate *last, gv_candidate *out) {
+    const gv_problem *p = c->p;
+    gv_candidate best = {UINT64_MAX, GV_NONE};
+    for (uint32_t i = c->lo; i < c->hi; i++) {
+        uint32_t d = c->root == p->host ? p->t->order[i] : i;
+        int64_t room = room_of(c, d)[p->rank_res];
+        if (room < p->amounts[p->rank_res] ||
+            (uint64_t)gv_share(p, p->rank_res, room) << MISFIT_BITS >= best.key) {
+            continue;
+        }
+        gv_candidate one = {rank(c, d), d};
+        bool later = !last || one.key > last->key ||
+                     (one.key == last->key && one.domain > last->domain);
+        if (later && one.key < best.key && gv_domain_seen(p->t, c->root, d, p->units[0].seen_on) &&
+            !spread_forbids(c, d) && gv_bounds_hold(p, 0, d)) {
+            best = one;
+        }
+    }
+    *out = best;
+    return best.domain != GV_NONE;
+}
+
+grove_status gv_candidates_few(const gv_problem *p, gv_arena *mem, uint32_t n, gv_few_fn try_one,
+                               bool *out_found) {
+    gather_ctx c = {.p = p, .root = p->units[0].level};
+    gv_candidate last, now;
+    *out_found = false;
+    if (start(&c, mem) < 0) {
+        return GROVE_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < n && !*out_found && next_best(&c, i > 0 ? &last : NULL, &now); i++) {
+        *out_found = try_one(p, now.domain);
+        last = now;
     }
     return GROVE_OK;
 }

@@ -18,6 +18,13 @@ grove_status grove_decision_new(grove_sched *sched, grove_decision **out_decisio
     return GROVE_OK;
 }
 
+void gv_decision_clear(grove_decision *d) {
+    d->verdict = GROVE_UNKNOWN;
+    d->victims.n = d->nodes.n = d->first.n = d->needed.n = d->level.n = 0;
+    d->certificate = (grove_certificate){.size = (uint32_t)sizeof d->certificate};
+    d->score = 0;
+}
+
 void grove_decision_free(grove_decision *decision) {
     if (!decision) {
         return;
@@ -65,8 +72,15 @@ grove_status grove_sched_place(grove_sched *sched, const grove_gang *gang,
     if (st < 0) {
         return st;
     }
+    if (gv_cache_ask(sched, gang, &o, decision)) {
+        return GROVE_OK;
+    }
     st = gv_place(sched, gang, &o, decision);
-    return st < 0 ? gv_error_nomem(err) : GROVE_OK;
+    if (st < 0) {
+        return gv_error_nomem(err);
+    }
+    gv_cache_keep(sched, gang, decision);
+    return GROVE_OK;
 }
 
 grove_verdict grove_decision_verdict(const grove_decision *decision) {

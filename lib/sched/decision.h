@@ -34,6 +34,13 @@ typedef struct gv_candidates {
     uint32_t nearest_domain;
 } gv_candidates;
 grove_status gv_candidates_gather(const gv_problem *p, gv_arena *mem, gv_candidates *out);
+/*
+ * The best `n` candidates one after the other until try_one says yes; without looking closely at the rest,
+ * so nothing follows from a no. A caller's ordering is not asked.
+ */
+typedef bool (*gv_few_fn)(const gv_problem *p, uint32_t domain);
+grove_status gv_candidates_few(const gv_problem *p, gv_arena *mem, uint32_t n, gv_few_fn try_one,
+                               bool *out_found);
 /* Moves the next best of v[from..n) to v[from]. */
 void gv_candidates_next(gv_candidates *c, uint32_t from);
 
@@ -46,6 +53,15 @@ grove_status gv_decision_fill(const gv_problem *p, grove_decision *d);
 /* certificate.c */
 void gv_certificate_refusal(grove_decision *d, const gv_refusal *r);
 void gv_certificate_bounds(const gv_problem *p, grove_decision *d, const gv_candidates *c);
+
+/* Empties a decision before it is filled. */
+void gv_decision_clear(grove_decision *d);
+
+/* cache.c: true when the same question was answered INFEASIBLE and nothing has changed since. */
+bool gv_cache_ask(grove_sched *s, const grove_gang *gang, const grove_place_options *o,
+                  grove_decision *d);
+void gv_cache_keep(grove_sched *s, const grove_gang *gang, const grove_decision *d);
+void gv_cache_free(grove_sched *s, struct gv_cache *c);
 
 /* place.c */
 /* Required levels by entity; *refusal tells of a level that the topology lacks. NULL: out of memory. */

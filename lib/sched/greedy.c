@@ -4,6 +4,7 @@
  * domain within a few tries. Most gangs are placed here; what fails goes to the exact search, so a pass
  * may be as short-sighted as it likes.
  */
+#include "sched/balance.h"
 #include "sched/keys.h"
 #include "sched/work.h"
 
@@ -37,7 +38,7 @@ static uint32_t domain_room(pass_ctx *c, uint32_t k, uint32_t level, uint32_t d)
     return sum > GV_COUNT_MAX ? GV_COUNT_MAX : (uint32_t)sum;
 }
 
-static bool gather(pass_ctx *c, uint32_t k, uint32_t level, uint32_t d) {
+static bool gather(pass_ctx *c, uint32_t k, uint32_t need, uint32_t level, uint32_t d) {
     const gv_problem *p = c->p;
     uint32_t lo, hi;
     gv_problem_range(p->t, level, d, level + 1, &lo, &hi);
@@ -51,20 +52,30 @@ static bool gather(pass_ctx *c, uint32_t k, uint32_t level, uint32_t d) {
         if (avail > 0) {
             uint32_t used = gv_work_in(p, c->w, level + 1, id) > 0 ? 2 : 0;
             used += gv_work_wished(p, c->w, level + 1, id) > 0;
-            c->w->choices.v[c->w->choices.n++] = (gv_choice){id, avail, used};
+            c->w->choices.v[c->w->choices.n++] = (gv_choice){id, avail, 0, used};
+            if (level + 1 == p->host) {
+                c->w->choices.v[c->w->choices.n - 1].misfit = gv_misfit(
+                    p, gv_work_room(p, c->w, id), p->classes[k].row, avail < need ? avail : need);
+            }
         }
     }
     return true;
 }
 
-/* Used before fresh, then the tightest that holds all; ties by position. */
+/* Used before fresh, then what strands least, then the tightest that holds all; ties by position. */
 static size_t best_fit(const gv_choice *v, size_t n, uint32_t need) {
     size_t best = n;
     for (size_t i = 0; i < n; i++) {
-        if (v[i].avail >= need && (best == n || v[i].used > v[best].used ||
-                                   (v[i].used == v[best].used && v[i].avail < v[best].avail))) {
-            best = i;
+        if (v[i].avail < need) {
+            continue;
         }
+        if (best < n && (v[i].used < v[best].used ||
+                         (v[i].used == v[best].used &&
+                          (v[i].misfit > v[best].misfit ||
+                           (v[i].misfit == v[best].misfit && v[i].avail >= v[best].avail))))) {
+            continue;
+        }
+        best = i;
     }
     return best;
 }
@@ -90,7 +101,7 @@ static uint32_t spread_pods(pass_ctx *c, uint32_t part, uint32_t need, uint32_t 
         return n > 0 && gv_work_put(p, w, part, d, n) ? n : 0;
     }
     size_t base = w->choices.n;
-    if (!gather(c, p->parts[part].cls, level, d)) {
+    if (!gather(c, p->parts[part].cls, need, level, d)) {
         return 0;
     }
     size_t n = w->choices.n - base;
@@ -132,23 +143,43 @@ static bool unit_may_fit(pass_ctx *c, uint32_t unit, uint32_t d) {
     return true;
 }
 
-#define FRESH (UINT64_C(1) << 62)
-#define WISHED (UINT64_C(1) << 61)
+#define FRESH (UINT64_C(3) << 61)
+#define FOLLOW (UINT64_C(2) << 61)
+#define UNWISHED (UINT64_C(1) << 60)
+#define MISFIT_BITS 6
 
-/* Smaller is tried first: where the gang is already, then the domain with the least room. */
-static uint64_t domain_key(pass_ctx *c, uint32_t level, uint32_t d) {
+static bool covers(const int64_t *room, const int64_t *need, uint32_t n) {
+    for (uint32_t r = 0; r < n; r++) {
+        if (need[r] > room[r]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Smaller is tried first: where the gang is already, then where all siblings could follow, then a sticky
+ * node's domain, then the domain with the least room, then what strands least.
+ */
+static uint64_t domain_key(pass_ctx *c, uint32_t unit, uint32_t d) {
     const gv_problem *p = c->p;
-    int64_t room = level == p->host
-                       ? gv_work_room(p, c->w, d)[p->rank_res]
-                       : p->t->levels[level].free[(size_t)d * p->s->stride + p->rank_res];
-    uint64_t tight = room > 0 ? (uint64_t)room : 0;
+    const gv_unit *u = &p->units[unit];
+    const int64_t *need = p->amounts + (size_t)unit * p->n_res;
+    const int64_t *room = u->level == p->host
+                              ? gv_work_room(p, c->w, d)
+                              : p->t->levels[u->level].free + (size_t)d * p->s->stride;
+    uint64_t key = (uint64_t)gv_share(p, p->rank_res, room[p->rank_res]);
     if (c->pass == GV_PASS_ROOMY) {
-        return FRESH - tight;
+        return FRESH - key;
     }
-    if (gv_work_in(p, c->w, level, d) > 0) {
-        return tight;
+    if (gv_work_in(p, c->w, u->level, d) > 0) {
+        return key;
     }
-    return gv_work_wished(p, c->w, level, d) > 0 ? WISHED + tight : FRESH + tight;
+    const int64_t *all = u->parent == GV_NONE ? need : p->amounts + (size_t)u->parent * p->n_res;
+    bool follow = covers(room, all, p->n_res);
+    key = (key << MISFIT_BITS) + gv_misfit(p, room, follow ? all : need, 1);
+    key += gv_work_wished(p, c->w, u->level, d) > 0 ? 0 : UNWISHED;
+    return key + (follow ? FOLLOW : FRESH);
 }
 
 static bool place_unit(pass_ctx *c, uint32_t unit, uint32_t level, uint32_t dom) {
@@ -169,7 +200,7 @@ static bool place_unit(pass_ctx *c, uint32_t unit, uint32_t level, uint32_t dom)
         }
         for (uint32_t i = lo; i < hi; i++) {
             uint32_t d = u->level == p->host ? p->t->order[i] : i;
-            uint64_t key = domain_key(c, u->level, d);
+            uint64_t key = domain_key(c, unit, d);
             bool later = tries == 0 || key > last_key || (key == last_key && i > last);
             if (later && key < best_key && unit_may_fit(c, unit, d)) {
                 best_key = key;

@@ -9,6 +9,8 @@
 
 #define FIRST_PASS_DOMAINS 8 /* candidates that the first greedy pass tries */
 #define OTHER_PASS_DOMAINS 3 /* and each further pass */
+#define TOGETHER_DOMAINS 4   /* narrowest domains tried for the whole gang */
+#define LIKELY_DOMAINS 2     /* of many narrow candidates, tried before all are gathered */
 #define DEFAULT_FRONTIER 4096u
 #define SCRATCH_LIMIT ((size_t)256 << 20) /* memory of one exact search before it starts over */
 #define CLIMBS 96u                        /* combinations of preferred levels tried best first */
@@ -48,6 +50,52 @@ static bool try_greedy(attempt *a, gv_candidates *c, uint32_t *sorted) {
         }
     }
     return false;
+}
+
+/* Whether one domain of the narrowest label level could hold everything, if it were empty. */
+static bool small_enough(const gv_problem *p) {
+    if (p->units[0].level >= p->t->n_levels) {
+        return false;
+    }
+    for (uint32_t k = 0; k < p->n_classes; k++) {
+        if (p->classes[k].need > p->classes[k].column->empty[p->t->n_levels]) {
+            return false;
+        }
+    }
+    for (uint32_t u = 0; u < p->n_units; u++) {
+        /* a unit broader than that domain would have to be looked up outside it */
+        if (p->units[u].pin != GV_NONE || (u > 0 && p->units[u].level < p->t->n_levels)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool fill_largest_first(const gv_problem *p, uint32_t domain) {
+    return gv_greedy_fill(p, GV_PASS_LARGE_FIRST, domain);
+}
+
+/*
+ * The most likely domains, for speed. The whole gang in one narrowest domain comes first: nothing spans
+ * less than that, whatever level the gang asks for.
+ */
+static bool try_likely(attempt *a) {
+    gv_problem *p = &a->p;
+    gv_work *w = gv_work_of(p);
+    uint32_t level = p->units[0].level;
+    bool placed = false;
+    if (a->s->order) {
+        return false;
+    }
+    if (small_enough(p)) {
+        p->units[0].level = p->t->n_levels;
+        w->status = gv_candidates_few(p, &w->mem, TOGETHER_DOMAINS, fill_largest_first, &placed);
+        p->units[0].level = level;
+    }
+    if (!placed && w->status == GROVE_OK && level >= p->t->n_levels) {
+        w->status = gv_candidates_few(p, &w->mem, LIKELY_DOMAINS, fill_largest_first, &placed);
+    }
+    return placed && w->status == GROVE_OK;
 }
 
 static gv_answer try_exact(attempt *a, gv_candidates *c, uint32_t sorted) {
@@ -93,13 +141,19 @@ static gv_answer solve(attempt *a, const uint32_t *levels) {
     if (a->p.units[0].pods == 0) {
         return finish(a);
     }
+    bool exact_only = (a->o->flags & GROVE_PLACE_EXACT_ONLY) != 0;
+    if (!exact_only && try_likely(a)) {
+        return finish(a);
+    }
+    if (w->status < 0) {
+        return GV_DONT_KNOW;
+    }
     gv_candidates c;
     w->status = gv_candidates_gather(&a->p, &w->mem, &c);
     if (w->status < 0) {
         return GV_DONT_KNOW;
     }
     uint32_t sorted = 0;
-    bool exact_only = (a->o->flags & GROVE_PLACE_EXACT_ONLY) != 0;
     if (!exact_only && try_greedy(a, &c, &sorted)) {
         return finish(a);
     }
@@ -393,10 +447,7 @@ grove_status gv_place(grove_sched *s, const grove_gang *gang, const grove_place_
     if (!required) {
         return GROVE_E_NOMEM;
     }
-    d->victims.n = 0;
-    d->certificate = (grove_certificate){.size = (uint32_t)sizeof d->certificate};
-    d->score = 0;
-    d->nodes.n = d->first.n = d->level.n = 0;
+    gv_decision_clear(d);
     if (refusal.reason != GROVE_REASON_NONE) {
         gv_certificate_refusal(d, &refusal);
         d->verdict = GROVE_INFEASIBLE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the description of a gang and a choice of levels to a tree of units. */
-#include "sched/problem.h"
+#include "sched/balance.h"
 
 typedef struct draft {
     grove_sched *s;
@@ -253,6 +253,26 @@ static void choose_rank(draft *d) {
     }
 }
 
+static grove_status measure_shares(draft *d) {
+    gv_problem *p = d->p;
+    p->shares = gv_arena_array(d->mem, uint32_t, p->n_res);
+    p->share_mul = gv_arena_array(d->mem, int64_t, p->n_res);
+    p->share_div = gv_arena_array(d->mem, int64_t, p->n_res);
+    if (!p->shares || !p->share_mul || !p->share_div) {
+        return GROVE_E_NOMEM;
+    }
+    for (uint32_t r = 1; r < p->n_res; r++) {
+        int64_t all = d->t->levels[0].free[r];
+        bool asked = p->amounts[r] > 0 && d->s->resource_fixed.v[r] < 0;
+        if (asked && r != p->rank_res) {
+            p->shares[p->n_shares++] = r;
+        }
+        p->share_div[r] = all > GV_SHARE ? all / GV_SHARE : 0;
+        p->share_mul[r] = all > GV_SHARE || all == 0 ? 1 : GV_SHARE / all;
+    }
+    return GROVE_OK;
+}
+
 grove_status gv_problem_build(grove_sched *s, const grove_gang *gang, const uint32_t *levels,
                               gv_arena *mem, gv_problem *out, gv_refusal *out_refusal) {
     uint32_t n_entities = 1 + (uint32_t)gang->groups.n + (uint32_t)gang->podgroups.n;
@@ -277,6 +297,10 @@ grove_status gv_problem_build(grove_sched *s, const grove_gang *gang, const uint
         return st;
     }
     choose_rank(&d);
+    st = measure_shares(&d);
+    if (st < 0) {
+        return st;
+    }
     *out = p;
     return GROVE_OK;
 }

@@ -56,6 +56,9 @@ typedef struct gv_problem {
     int64_t *amounts; /* unit * n_res + resource */
     uint32_t n_res;
     uint32_t rank_res; /* the resource that is scarcest for this gang */
+    uint32_t *shares;  /* the other resources that it asks for, see balance.h */
+    uint32_t n_shares;
+    int64_t *share_mul, *share_div; /* by resource */
 } gv_problem;
 
 /* Why a problem is infeasible before any domain is looked at. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The overlay: room taken by a decision in progress, taken back in O(changes). */
-#include "sched/work.h"
+#include "sched/decision.h"
 
 #include <string.h>
 
@@ -65,6 +65,7 @@ void gv_work_free(grove_sched *s) {
     if (!w) {
         return;
     }
+    gv_cache_free(s, w->cache);
     gv_arena_fini(&w->mem);
     gv_arena_fini(&w->scratch);
     gv_free(s->env, w->touch_of, w->cap_nodes * sizeof *w->touch_of);

@@ -22,7 +22,8 @@ typedef struct gv_touched {
 typedef struct gv_choice {
     uint32_t id;
     uint32_t avail;
-    uint32_t used; /* 2: the decision has pods there already; + 1: a sticky node lies there */
+    uint32_t misfit; /* smaller is nicer, see balance.h */
+    uint32_t used;   /* 2: the decision has pods there already; + 1: a sticky node lies there */
 } gv_choice;
 
 typedef GV_VEC(uint32_t) gv_u32_vec;
@@ -45,6 +46,7 @@ typedef struct gv_work {
     uint32_t stamp;
     GV_VEC(gv_choice) choices;        /* a stack */
     GV_VEC(uint64_t) stack;           /* patterns of the walk in progress */
+    struct gv_cache *cache;           /* cache.c */
     struct gv_exact *exact;           /* of the problem in progress, in scratch */
     gv_word_vec heap_rows, heap_keys; /* lent to the exact search */
     uint64_t steps, budget;
