@@ -31,6 +31,7 @@ ISO_HEADERS = set('''assert ctype errno float inttypes iso646 limits math stdali
     stddef stdint stdio stdlib stdnoreturn string wchar'''.split())
 FOREIGN = {'yaml.h': ['value']}  # third-party headers and the layers that may see them
 PUBLIC_ONLY = ('tools/', 'bindings/', 'examples/', 'lib/k8s/')
+DRIVES_A_BACKEND = ['include/grove/engine.h']  # whoever drives the engine carries its operations out
 PUBLIC_STANDARD = {'stddef.h', 'stdint.h', 'string.h', 'stdlib.h'}  # what a public header may draw in
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
@@ -44,11 +45,12 @@ def includes(text):
 
 def check_public(report, name, line, target):
     if target.startswith('grove/'):
-        if target.startswith('grove/sys/') and not name.startswith('include/grove/sys/'):
+        stable = not name.startswith('include/grove/sys/') and name not in DRIVES_A_BACKEND
+        if target.startswith('grove/sys/') and stable:
             report.add(name, line, f'a stable header includes {target}: sys/ may see it, not the reverse')
         return
-    if name == 'include/grove/cjson.h' and target in ('cjson/cJSON.h', 'cJSON.h'):
-        return
+    if name == 'include/grove/cjson.h' and target in ('cjson/cJSON.h', 'cJSON.h', 'stdio.h'):
+        return  # header-only: what it does is done in the program, which formats doubles itself
     if target not in PUBLIC_STANDARD:
         report.add(name, line, f'a public header includes <{target}>')
 

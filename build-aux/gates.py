@@ -29,7 +29,7 @@ GATES = [
     ('release', 5, './dev release', 'gcc -O3 with -Wnull-dereference as error, all suites'),
     ('asan', 9, './dev asan', 'AddressSanitizer, leak check and UBSan on all suites'),
     ('tsan', 3, './dev tsan', 'ThreadSanitizer on the suites that start threads'),
-    ('noyaml', 4, './dev noyaml', 'the JSON-only core: -Dyaml=disabled, all suites'),
+    ('noyaml', 4, './dev noyaml', 'the JSON-only core: -Dyaml=disabled, suites without YAML, equal answers'),
     ('arena', 6, './dev arena', 'each arena object its own malloc, under ASan, all suites'),
     ('fuzz', 6, f'./dev fuzz --seconds {FUZZ_SECONDS}', 'each fuzz target for some seconds (GROVE_FUZZ_SECONDS)'),
     ('lint', 6, './dev lint', 'clang-tidy, cppcheck and shellcheck without a finding'),
@@ -70,6 +70,9 @@ def run_gate(name, minutes, command, log_path):
             process.wait()
             log.write(f'\nended after {minutes * 3} minutes\n')
             status = 124
+        except BaseException:  # ended from outside: take the gate along
+            os.killpg(process.pid, signal.SIGTERM)
+            raise
     return status, time.monotonic() - started
 
 
@@ -96,6 +99,7 @@ def main():
     if unknown:
         print(f'no gate named {", ".join(sorted(unknown))}', file=sys.stderr)
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     logs = os.path.join(ROOT, 'build-gates')
     os.makedirs(logs, exist_ok=True)
     count = {'passed': 0, 'failed': 0, 'skipped': 0}

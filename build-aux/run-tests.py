@@ -143,7 +143,7 @@ def main():
     parser.add_argument('--wrap')
     parser.add_argument('--jobs', type=int)
     parser.add_argument('--multiplier', type=int)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     code, entries = run(options)
     total = Count()
     for entry in entries:

@@ -89,11 +89,14 @@ static void read_stream(grove_env *env, const char *text, size_t len, const grov
     grove_stream *stream = NULL;
     grove_doc *first = NULL;
     uint32_t n = 0, refused = 0;
+    int out_of_range = 0;
     check(grove_stream_new(env, text, len, 0, &stream, NULL) == GROVE_OK);
     for (;;) {
         grove_doc *doc = NULL;
         grove_error err = GROVE_ERROR_INIT;
-        if (grove_stream_next(stream, &doc, &err) < 0) {
+        const grove_status st = grove_stream_next(stream, &doc, &err);
+        if (st < 0) {
+            out_of_range |= st == GROVE_E_RANGE;
             check(err.message[0] != '\0' && !doc);
             refused++;
             continue;
@@ -109,9 +112,10 @@ static void read_stream(grove_env *env, const char *text, size_t len, const grov
         }
     }
     if (only) {
+        /* As JSON, a number with an endless exponent is refused; as YAML it is a string. */
         const int is_null = grove_node_type(only) == GROVE_NULL_NODE;
-        check(refused == 0 && n == (is_null ? 0 : 1));
-        check(is_null || agree(grove_doc_root(first), only));
+        check(out_of_range || (refused == 0 && n == (is_null ? 0 : 1)));
+        check(out_of_range || is_null || agree(grove_doc_root(first), only));
     }
     grove_doc_unref(first);
     grove_stream_free(stream);

@@ -13,12 +13,14 @@
 #include <grove/config.h>
 #include <grove/diag.h>
 #include <grove/doc.h>
+#include <grove/engine.h>
 #include <grove/env.h>
 #include <grove/export.h>
 #include <grove/kinds.h>
 #include <grove/plan.h>
 #include <grove/quantity.h>
 #include <grove/render.h>
+#include <grove/runner.h>
 #include <grove/sched.h>
 #include <grove/status.h>
 #include <grove/store.h>

@@ -3,6 +3,7 @@
 #include <grove/admission.h>
 
 #include "admission/defaulting.h"
+#include "admission/pods.h"
 #include "admission/webhook.h"
 #include "value/doc.h"
 
@@ -134,6 +135,9 @@ static grove_status main_resource(run *v, grove_doc *doc, const grove_node *obje
     } else if (!status && webhooks) {
         st = webhook_stage(v, stored, old_doc, old, verdict);
     }
+    if (st == GROVE_OK && !errors && !status && v->options.flags & GROVE_VALIDATE_POD_WARNINGS) {
+        st = gv_admission_pod_warnings(v->kind, stored, grove_doc_root(stored), v->diags);
+    }
     grove_doc_unref(stored);
     return st;
 }
@@ -163,6 +167,17 @@ static grove_operation operation_of(const run *v, const grove_node *old) {
     return old ? GROVE_OPERATION_UPDATE : GROVE_OPERATION_CREATE;
 }
 
+/* A warning that a strict reader takes for an error: Grove's word on restartPolicy is none, it comes with
+ * every set. */
+static bool has_objection(const grove_diags *diags, uint32_t from) {
+    for (uint32_t i = from; i < grove_diags_count(diags); i++) {
+        if (grove_diags_at(diags, i)->code != GV_CODE_RESTART_POLICY) {
+            return true;
+        }
+    }
+    return false;
+}
+
 grove_status grove_validate(grove_env *env, grove_doc *doc, const grove_node *object,
                             grove_doc *old_doc, const grove_node *old,
                             const grove_validate_options *options, grove_diags *diags,
@@ -187,8 +202,7 @@ grove_status grove_validate(grove_env *env, grove_doc *doc, const grove_node *ob
     uint32_t before = grove_diags_count(diags);
     st = op == GROVE_OPERATION_SCALE ? scale_subresource(&v, object, &verdict)
                                      : main_resource(&v, doc, object, old_doc, old, &verdict);
-    bool found = grove_diags_count(diags) > before;
-    if (st == GROVE_OK && verdict.allowed && found &&
+    if (st == GROVE_OK && verdict.allowed && has_objection(diags, before) &&
         (v.options.flags & GROVE_VALIDATE_WARNINGS_REFUSE)) {
         refuse(&verdict, GROVE_STAGE_WEBHOOK, 403);
     }

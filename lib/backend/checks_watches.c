@@ -86,7 +86,11 @@ static void selector_entered_and_left(gv_kit *k) {
     WANT(k, event_is(gv_kit_event(k, w), GROVE_EVENT_ADDED, gv_kit_name(k, 'a')));
     (void)gv_kit_patch(k, GROVE_KIND_CONFIGMAP, gv_kit_name(k, 'a'), GROVE_PATCH_MERGE,
                        gv_kit_doc(k, "{\"metadata\":{\"labels\":{\"in\":null}}}"));
-    WANT(k, event_is(gv_kit_event(k, w), GROVE_EVENT_DELETED, gv_kit_name(k, 'a')));
+    const grove_event *e = gv_kit_event(k, w);
+    WANT(k, event_is(e, GROVE_EVENT_DELETED, gv_kit_name(k, 'a')));
+    const grove_node *meta = grove_node_get(e->object, "metadata");
+    WANT(k, gv_str_is(gv_node_get_str(meta, "resourceVersion"), e->resource_version));
+    WANT(k, grove_node_get(grove_node_get(meta, "labels"), "in")); /* as it was when it matched */
 }
 
 static void cancelled_is_silent(gv_kit *k) {

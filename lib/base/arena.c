@@ -15,11 +15,15 @@
 #endif
 #endif
 #ifdef GV_ARENA_POISON
-#include <sanitizer/asan_interface.h>
+/* From the sanitizer's run-time library; declared here since its header is no part of ISO C. */
+void __asan_poison_memory_region(const volatile void *p, size_t n);
+void __asan_unpoison_memory_region(const volatile void *p, size_t n);
+#define CLOSE_MEMORY(p, n) __asan_poison_memory_region((p), (n))
+#define OPEN_MEMORY(p, n) __asan_unpoison_memory_region((p), (n))
 #define REDZONE 8
 #else
-#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
-#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define CLOSE_MEMORY(p, n) ((void)(p), (void)(n))
+#define OPEN_MEMORY(p, n) ((void)(p), (void)(n))
 #define REDZONE 0
 #endif
 
@@ -39,7 +43,7 @@ static void free_blocks(gv_arena *a, gv_arena_block *block) {
     while (block) {
         gv_arena_block *next = block->next;
         a->bytes -= block->size;
-        ASAN_UNPOISON_MEMORY_REGION(block, block->size);
+        OPEN_MEMORY(block, block->size);
         gv_free(a->env, block, block->size);
         block = next;
     }
@@ -84,7 +88,7 @@ void *gv_arena_alloc(gv_arena *a, size_t n) {
 static void use_block(gv_arena *a, gv_arena_block *block) {
     a->at = (char *)(block + 1);
     a->end = (char *)block + block->size;
-    ASAN_POISON_MEMORY_REGION(a->at, (size_t)(a->end - a->at));
+    CLOSE_MEMORY(a->at, (size_t)(a->end - a->at));
 }
 
 void gv_arena_reset(gv_arena *a) {
@@ -114,7 +118,7 @@ void *gv_arena_alloc(gv_arena *a, size_t n) {
     }
     void *p = a->at;
     a->at += n;
-    ASAN_UNPOISON_MEMORY_REGION(p, asked);
+    OPEN_MEMORY(p, asked);
     return p;
 }
 

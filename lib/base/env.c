@@ -75,11 +75,7 @@ static grove_status read_allocator(grove_allocator *out, const grove_allocator *
         *out = std_allocator;
         return GROVE_OK;
     }
-    grove_status st = gv_struct_in(out, sizeof *out, in, in->size, sizeof *out);
-    if (st == GROVE_OK && (!out->alloc || !out->resize || !out->release)) {
-        st = GROVE_E_INVALID;
-    }
-    return st;
+    return gv_struct_in(out, sizeof *out, in, in->size, sizeof *out);
 }
 
 grove_status grove_env_new(const grove_env_options *options, grove_env **out_env) {
@@ -100,6 +96,9 @@ grove_status grove_env_new(const grove_env_options *options, grove_env **out_env
     }
     if (st < 0) {
         return st;
+    }
+    if (!e.allocator.alloc || !e.allocator.resize || !e.allocator.release) {
+        return GROVE_E_INVALID;
     }
     e.log = o.log;
     e.log_ctx = o.log_ctx;

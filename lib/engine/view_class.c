@@ -20,8 +20,22 @@ static const char *text(const grove_node *object, const char *key) {
     return gv_node_get_str(object, key).p;
 }
 
-grove_status gv_view_amounts(gv_view *v, const gv_request *list, uint32_t n, int64_t **out,
-                             uint32_t *out_n) {
+/* Bytes are counted in KiB: whole petabytes fit then. What is asked is rounded up, what there is down,
+ * so that no node is overfilled. */
+static bool is_bytes(const char *name) {
+    return strcmp(name, "memory") == 0 || strcmp(name, "ephemeral-storage") == 0 ||
+           strncmp(name, "hugepages-", 10) == 0;
+}
+
+static int64_t amount_of(const gv_request *r, bool asked) {
+    if (!is_bytes(r->name)) {
+        return r->amount;
+    }
+    return r->amount / 1024 + (asked && r->amount % 1024 != 0);
+}
+
+grove_status gv_view_amounts(gv_view *v, const gv_request *list, uint32_t n, bool asked,
+                             int64_t **out, uint32_t *out_n) {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t resource = 0;
         grove_status st = grove_sched_resource(v->sched, list[i].name, &resource);
@@ -40,7 +54,7 @@ grove_status gv_view_amounts(gv_view *v, const gv_request *list, uint32_t n, int
         if (st < 0) {
             return st;
         }
-        amounts[resource] = list[i].amount;
+        amounts[resource] = amount_of(&list[i], asked);
     }
     *out = amounts;
     *out_n = count;
@@ -66,7 +80,7 @@ static grove_status read_requests(gv_view *v, const grove_node *spec, grove_sche
         }
     }
     int64_t *amounts = NULL;
-    st = gv_view_amounts(v, list, (uint32_t)v->requests.n, &amounts, &out->n_requests);
+    st = gv_view_amounts(v, list, (uint32_t)v->requests.n, true, &amounts, &out->n_requests);
     out->requests = amounts;
     return st < 0 ? gv_error(err, st, "resources could not be read") : st;
 }

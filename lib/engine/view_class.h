@@ -7,8 +7,8 @@
 
 grove_status gv_view_class(gv_view *v, const grove_node *pod_spec, uint32_t *out_class,
                            grove_error *err);
-/* Amounts by resource index, in the scratch; *out_n of them. */
-grove_status gv_view_amounts(gv_view *v, const gv_request *list, uint32_t n, int64_t **out,
-                             uint32_t *out_n);
+/* Amounts by resource index, in the scratch; *out_n of them. `asked`: requests, else capacities. */
+grove_status gv_view_amounts(gv_view *v, const gv_request *list, uint32_t n, bool asked,
+                             int64_t **out, uint32_t *out_n);
 
 #endif

@@ -74,7 +74,8 @@ static grove_status describe_node(gv_view *v, const gv_node_record *record, grov
     }
     int64_t *capacity = NULL;
     uint32_t n = 0;
-    grove_status st = gv_view_amounts(v, record->allocatable, record->n_allocatable, &capacity, &n);
+    grove_status st = gv_view_amounts(v, record->allocatable, record->n_allocatable, false,
+                                      &capacity, &n);
     if (st < 0) {
         return gv_error(err, st, "a node's resources could not be read");
     }
@@ -211,7 +212,7 @@ grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_e
     int64_t *amounts = NULL;
     uint32_t n = 0;
     gv_arena_reset(&v->scratch);
-    grove_status st = gv_view_amounts(v, pod->requests, pod->n_requests, &amounts, &n);
+    grove_status st = gv_view_amounts(v, pod->requests, pod->n_requests, true, &amounts, &n);
     if (st < 0) {
         return gv_error(err, st, "a pod's resources could not be read");
     }

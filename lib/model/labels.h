@@ -58,6 +58,9 @@
 #define GV_ANNOTATION_KAI_TOPOLOGY "kai.scheduler/topology" /* fallback of GV_ANNOTATION_TOPOLOGY */
 #define GV_ANNOTATION_SERVICEACCOUNT "kubernetes.io/service-account.name"
 
+/* Of our own: on a set taken over from Go Grove, which of its hashes stand for which of ours. */
+#define GV_ANNOTATION_ADOPTED "libgrove.io/adopted-hashes"
+
 /* ---- finalizers and the gate ---- */
 #define GV_FINALIZER_SET "grove.io/podcliqueset.grove.io"
 #define GV_FINALIZER_CLIQUE "grove.io/podclique.grove.io"

@@ -3,6 +3,7 @@
  * metadata, which the API server always decodes, writes back and checks itself (grove-api 0.1 step 1 and
  * 4.2.1), for every kind alike.
  */
+#include "base/map.h"
 #include "model/schema_emit.h"
 #include "model/syntax.h"
 
@@ -24,31 +25,39 @@ static bool is_empty(const grove_node *node) {
     return holds ? grove_node_size(node) == 0 : is_nothing(node);
 }
 
-/* Equal once they are decoded: unknown members do not count, an absent text is an empty one. */
-static bool same_owner(const grove_node *a, const grove_node *b) {
+/* What an owner is once decoded: unknown members do not count, an absent text is an empty one. */
+static grove_status owner_identity(const grove_node *owner, grove_buf *out) {
     const gv_schema_type *type = gv_type_at(GV_TYPE_OWNERREFERENCE);
-    for (uint16_t i = 0; i < type->n_fields; i++) {
-        const char *name = gv_type_text(gv_schema_fields[type->first_field + i].name);
-        const grove_node *x = grove_node_get(a, name), *y = grove_node_get(b, name);
-        if (is_nothing(x) ? !is_nothing(y) : !grove_node_equal(x, y)) {
-            return false;
+    grove_status status = GROVE_OK;
+    grove_buf_clear(out);
+    for (uint16_t i = 0; i < type->n_fields && status == GROVE_OK; i++) {
+        const gv_schema_field *field = &gv_schema_fields[type->first_field + i];
+        const grove_node *node = grove_node_getn(owner, gv_type_text(field->name), field->name_len);
+        if (!is_nothing(node)) {
+            status = grove_node_write_json(node, GROVE_WRITE_CANONICAL, out, NULL);
+        }
+        if (status == GROVE_OK) {
+            status = gv_buf_char(out, '\n');
         }
     }
-    return true;
+    return status;
 }
 
 /* Of several equal owners the first stays. */
 static void emit_owners(gv_emitter *e, gv_str key, uint16_t type, const grove_node *owners) {
+    gv_map seen;
+    gv_map_init(&seen, grove_doc_env(e->doc));
     grove_builder_position(e->out, owners, 0);
     gv_build_open(e->out, key, GROVE_ARRAY);
     for (const grove_node *m = grove_node_first(owners); m; m = grove_node_next(owners, m)) {
-        bool again = false;
-        for (const grove_node *b = grove_node_first(owners); b != m && !again;
-             b = grove_node_next(owners, b)) {
-            again = same_owner(b, m);
-        }
-        if (again) {
+        grove_status status = owner_identity(m, &e->text);
+        gv_str identity = gv_buf_view(&e->text);
+        if (status == GROVE_OK && gv_map_has(&seen, identity)) {
             continue;
+        }
+        if (status < 0 || !gv_map_put(&seen, identity, &seen)) {
+            e->status = status < 0 ? status : GROVE_E_NOMEM;
+            break;
         }
         if (grove_node_type(m) == GROVE_NULL_NODE) {
             gv_emit_zero(e, GV_NO_KEY, type, owners);
@@ -57,6 +66,7 @@ static void emit_owners(gv_emitter *e, gv_str key, uint16_t type, const grove_no
         }
     }
     grove_builder_close(e->out);
+    gv_map_fini(&seen);
 }
 
 static gv_str text_of(const grove_node *node) {

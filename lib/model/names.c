@@ -18,17 +18,14 @@ static void text(name *m, gv_str s) {
     m->parts[m->n++] = s;
 }
 
-static void number(name *m, int64_t value) {
+static void number(name *m, int64_t value) { /* indices: never negative */
     char *digits = m->digits[m->n_numbers++];
     char *p = digits + sizeof m->digits[0];
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    uint64_t rest = (uint64_t)value;
     do {
         *--p = (char)('0' + rest % 10);
         rest /= 10;
     } while (rest);
-    if (value < 0) {
-        *--p = '-';
-    }
     text(m, (gv_str){p, (size_t)(digits + sizeof m->digits[0] - p)});
 }
 
@@ -72,7 +69,7 @@ static gv_str with_index_and_name(gv_arena *a, gv_str prefix, int64_t i, gv_str 
     return finish(a, &m);
 }
 
-/* first, second, third in a row */
+/* The four in a row; any may be empty. */
 static gv_str joined(gv_arena *a, gv_str first, gv_str second, gv_str third, gv_str fourth) {
     name m = {{first, second, third, fourth}, 4, {{0}}, 0};
     return finish(a, &m);

@@ -10,8 +10,11 @@
 typedef struct decoder {
     gv_check check;
     grove_field_validation fields;
+    uint32_t n_unknown;
     bool typed; /* below: values are decoded, not only field names */
 } decoder;
+
+#define MAX_ADVICE 100
 
 static void decode(decoder *d, uint16_t type, const grove_node *node, const gv_path *path);
 
@@ -20,7 +23,8 @@ static void unknown(decoder *d, const gv_schema_type *type, const grove_node *me
     if (d->fields == GROVE_FIELDS_IGNORE) {
         return;
     }
-    const char *near = gv_type_nearest(type, path->key);
+    /* comparing names is dear: a document of a million unknown fields gets no advice on each */
+    const char *near = d->n_unknown++ < MAX_ADVICE ? gv_type_nearest(type, path->key) : NULL;
     const char *fmt = near ? "unknown field, did you mean \"%s\"?" : "unknown field%s";
     if (d->fields == GROVE_FIELDS_WARN) {
         gv_check_warning(&d->check, GV_CODE_UNKNOWN_FIELD, path, member, fmt, near ? near : "");

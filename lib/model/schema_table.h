@@ -54,6 +54,9 @@ typedef struct gv_schema_field {
     uint32_t default_json; /* text of a scalar; 0: none */
     uint32_t doc;
     uint16_t type;
+    uint16_t
+        pod_values; /* row of gv_schema_limits with the values that a pod takes; 0: any. The resource
+                            definitions do not know them: a bad one is found when pods are made. */
     uint8_t name_len;
     uint8_t flags;
 } gv_schema_field;

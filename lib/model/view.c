@@ -247,6 +247,7 @@ grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_
                            "the object is no PodCliqueSet: it has no template");
     }
     const grove_node *service = typed(t, "headlessServiceConfig", GROVE_OBJECT);
+    const grove_node *publish = grove_node_get(service, "publishNotReadyAddresses");
     gv_str update = gv_get_str(typed(spec, "updateStrategy", GROVE_OBJECT), "type");
     gv_pcs view = {
         .node = pcs,
@@ -259,8 +260,7 @@ grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_
         .startup = read_startup(gv_get_str(t, "cliqueStartupType")),
         .priority_class = gv_get_str(t, "priorityClassName"),
         .service_set = service != NULL,
-        .publish_not_ready = grove_node_is_true(
-                                 grove_node_get(service, "publishNotReadyAddresses")) != 0,
+        .publish_not_ready = !publish || grove_node_is_true(publish), /* the webhook's default */
         .topology = read_topology(t),
         .termination_delay = gv_get_str(t, "terminationDelay"),
     };

@@ -53,7 +53,9 @@ void gv_pairs_put_all(gv_pairs *p, const grove_node *map) {
 void gv_pairs_put_foreign(gv_pairs *p, const grove_node *map) {
     for (const grove_node *m = grove_node_first(map); m; m = grove_node_next(map, m)) {
         const char *key = grove_node_key(m, NULL);
-        if (!gv_str_starts(gv_str_c(key), GV_STR(GV_OWN_PREFIX))) {
+        gv_str text = gv_str_c(key);
+        if (!gv_str_starts(text, GV_STR(GV_OWN_PREFIX)) &&
+            !gv_str_starts(text, GV_STR(GV_COND_OWN_PREFIX))) {
             gv_pairs_put(p, key, gv_view_str(m));
         }
     }

@@ -97,7 +97,7 @@ static bool stands_so(const grove_node *live, const gv_condition *c) {
     if (c->absent) {
         return live == NULL;
     }
-    return live != NULL && gv_str_is(gv_get_str(live, "status"), word(c->status)) &&
+    return live != NULL && !c->restart && gv_str_is(gv_get_str(live, "status"), word(c->status)) &&
            gv_str_is(gv_get_str(live, "reason"), c->reason) &&
            gv_str_eq(gv_get_str(live, "message"), c->message);
 }
@@ -105,7 +105,7 @@ static bool stands_so(const grove_node *live, const gv_condition *c) {
 static void write_condition(gv_work *w, gv_delta *d, const grove_node *live, int64_t generation,
                             const gv_condition *c) {
     gv_str since = gv_get_str(live, "lastTransitionTime");
-    bool kept = live != NULL && since.n > 0 &&
+    bool kept = live != NULL && since.n > 0 && !c->restart &&
                 gv_str_is(gv_get_str(live, "status"), word(c->status));
     grove_builder_open_object(d->b, NULL);
     grove_builder_string(d->b, "type", c->type);

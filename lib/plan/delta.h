@@ -40,6 +40,7 @@ typedef struct gv_condition {
     const char *reason;
     gv_str message;
     bool generation; /* carries observedGeneration */
+    bool restart;    /* its clock starts anew although the status stays */
 } gv_condition;
 
 /* Writes status.conditions whole when one of `want` differs; those of others are carried along. False:

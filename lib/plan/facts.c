@@ -24,8 +24,9 @@ grove_status gv_step_facts(gv_work *w) {
         c->is_scheduled = c->obj != NULL && c->scheduled >= c->want->min_available;
         if (c->memo != NULL) {
             /* Sticky; an object of another operator is seeded from what that one observed. */
-            c->ever_scheduled = c->memo->ever.status == GV_TRUE ||
-                                c->memo->scheduled.status == GV_TRUE || c->is_scheduled;
+            bool once = c->memo->ever.present ? c->memo->ever.status == GV_TRUE
+                                              : c->memo->scheduled.status == GV_TRUE;
+            c->ever_scheduled = once || c->is_scheduled;
         }
     }
     return GROVE_OK;

@@ -45,29 +45,38 @@ static grove_status release_children(gv_work *w) {
     return GROVE_OK;
 }
 
-/* A set is held before anything is made for it. */
+/* A set is held before anything is made for it; what was found out about its hashes goes with it. */
 static grove_status hold_set(gv_work *w) {
-    if (has_finalizer(w->pcs, GV_FINALIZER_SET)) {
+    bool held = has_finalizer(w->pcs, GV_FINALIZER_SET);
+    if (held && w->adopted.n == 0) {
         return GROVE_OK;
     }
     const gv_head *h = &w->pcs->u.head;
     gv_act *act = gv_act_add(w, GROVE_VERB_PATCH, GV_KIND_PODCLIQUESET, w->set, GV_ORDER_FINALIZER,
-                             "FinalizerMissing", "add the finalizer of PodCliqueSet %s", h->name);
+                             held ? "TakenOver" : "FinalizerMissing", "%s PodCliqueSet %s",
+                             held ? "note the hashes of" : "add the finalizer of", h->name);
     if (act == NULL) {
         return gv_work_nomem(w);
     }
     act->patch_type = GROVE_PATCH_MERGE;
     act->uid = gv_str_c(h->uid);
     act->rv = gv_str_c(h->rv);
-    const grove_node *list = grove_node_at_path(gv_object_node(w->pcs), "/metadata/finalizers");
     grove_builder_open_object(w->b, NULL);
     grove_builder_open_object(w->b, "metadata");
-    grove_builder_open_array(w->b, "finalizers");
-    for (const grove_node *f = grove_node_first(list); f; f = grove_node_next(list, f)) {
-        grove_builder_copy(w->b, NULL, f);
+    if (!held) {
+        const grove_node *list = grove_node_at_path(gv_object_node(w->pcs), "/metadata/finalizers");
+        grove_builder_open_array(w->b, "finalizers");
+        for (const grove_node *f = grove_node_first(list); f; f = grove_node_next(list, f)) {
+            grove_builder_copy(w->b, NULL, f);
+        }
+        grove_builder_string(w->b, NULL, GV_FINALIZER_SET);
+        grove_builder_close(w->b);
     }
-    grove_builder_string(w->b, NULL, GV_FINALIZER_SET);
-    grove_builder_close(w->b);
+    if (w->adopted.n > 0) {
+        grove_builder_open_object(w->b, "annotations");
+        grove_builder_stringn(w->b, GV_ANNOTATION_ADOPTED, w->adopted.p, w->adopted.n);
+        grove_builder_close(w->b);
+    }
     grove_builder_close(w->b);
     grove_builder_close(w->b);
     return gv_act_finish_body(w, act);

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "plan/body_patch.h"
 #include "plan/delta.h"
+#include "plan/gates.h"
 
 static gv_work_clique *clique_of(gv_work *w, const gv_work_gang *g, uint32_t k) {
     return &w->cliques[g->want->first_clique + k];
@@ -221,34 +222,6 @@ static bool is_listed(const listed *l, gv_str name) {
     return false;
 }
 
-static grove_status open_gate(gv_work *w, const gv_work_clique *c, const gv_pod *p) {
-    gv_act *act = gv_act_add(w, GROVE_VERB_PATCH, GV_KIND_POD, gv_str_c(p->head.name),
-                             GV_ORDER_GATE, "GangComplete", "release pod %s", p->head.name);
-    if (act == NULL) {
-        return gv_work_nomem(w);
-    }
-    act->patch_type = GROVE_PATCH_JSON;
-    act->uid = gv_str_c(p->head.uid);
-    act->pod = p;
-    act->clique = (uint32_t)(c - w->cliques);
-    char path[64];
-    gv_fmt(path, sizeof path, "/spec/schedulingGates/%u", (unsigned)p->gate_at);
-    char name_path[80];
-    gv_fmt(name_path, sizeof name_path, "%s/name", path);
-    grove_builder_open_array(w->b, NULL);
-    grove_builder_open_object(w->b, NULL);
-    grove_builder_string(w->b, "op", "test");
-    grove_builder_string(w->b, "path", name_path);
-    grove_builder_string(w->b, "value", GV_GATE);
-    grove_builder_close(w->b);
-    grove_builder_open_object(w->b, NULL);
-    grove_builder_string(w->b, "op", "remove");
-    grove_builder_string(w->b, "path", path);
-    grove_builder_close(w->b);
-    grove_builder_close(w->b);
-    return gv_act_finish_body(w, act);
-}
-
 /* Why the gang's gated pods stay gated; NULL: they need not. */
 static const char *held(gv_work *w, const gv_work_gang *g, gv_kind *for_kind, gv_str *for_name,
                         const char **text) {
@@ -312,7 +285,7 @@ static grove_status open_gates(gv_work *w, gv_work_gang *g) {
             if (!is_listed(&members, gv_str_c(p->head.name))) {
                 continue;
             }
-            grove_status status = open_gate(w, c, p);
+            grove_status status = gv_gate_open(w, g, c, p);
             if (status < 0) {
                 return status;
             }
@@ -347,8 +320,11 @@ static grove_status bind_pods(gv_work *w, const gv_work_gang *g) {
 
 static grove_status follow_placement(gv_work *w, const gv_work_gang *g) {
     const grove_placement *p = g->placement;
+    const gv_adapter *adapter = gv_template_gang_adapter(w->t, NULL);
     if (p->verdict == GROVE_VERDICT_PLACED) {
-        return bind_pods(w, g);
+        /* Where the gate carries the place, the scheduler binds. */
+        bool released = adapter != NULL && (adapter->caps & GV_ADAPTER_RELEASER) != 0;
+        return released ? GROVE_OK : bind_pods(w, g);
     }
     if (p->verdict == GROVE_VERDICT_NONE) {
         return GROVE_OK;

@@ -14,7 +14,7 @@
 #include "model/labels.h"
 #include "plan/template_def.h"
 
-#define SCHEME "g1"
+#define SCHEME GV_HASH_SCHEME
 
 typedef struct hasher {
     gv_arena arena; /* sorted views of objects and lists */

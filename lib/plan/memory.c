@@ -21,11 +21,33 @@ static bool same_template(const grove_node *a, const grove_node *b) {
            grove_node_equal(metadata_of(a, "uid"), metadata_of(b, "uid")) != 0;
 }
 
-grove_status gv_memory_template(gv_work *w) {
+static bool still_fits(const gv_work *w) {
+    const gv_set_memory *m = w->memory;
+    const gv_document *d = &w->pcs->u.document;
+    return m->template != NULL && !m->provisional && m->config == w->request->config &&
+           (m->checked == d->doc || same_template(gv_template_pcs(m->template)->node, d->node));
+}
+
+static bool all_aliases(gv_work *w, const gv_alias *more, uint32_t n_more,
+                        gv_template_options *options) {
+    const gv_alias *listed = NULL;
+    uint32_t n = 0;
+    if (!gv_adopted_read(w, &listed, &n)) {
+        return false;
+    }
+    gv_alias *all = gv_arena_array(&w->arena, gv_alias, n + n_more + 1);
+    for (uint32_t i = 0; all != NULL && i < n + n_more; i++) {
+        all[i] = i < n ? listed[i] : more[i - n];
+    }
+    options->aliases = all;
+    options->n_aliases = n + n_more;
+    return all != NULL;
+}
+
+grove_status gv_memory_template(gv_work *w, const gv_alias *more, uint32_t n_more) {
     gv_set_memory *m = w->memory;
     const gv_document *d = &w->pcs->u.document;
-    if (m->template != NULL && m->config == w->request->config &&
-        (m->checked == d->doc || same_template(gv_template_pcs(m->template)->node, d->node))) {
+    if (n_more == 0 && still_fits(w)) {
         if (m->checked != d->doc) {
             grove_doc_unref(m->checked);
             m->checked = grove_doc_ref(d->doc);
@@ -34,6 +56,9 @@ grove_status gv_memory_template(gv_work *w) {
     }
     gv_template_options options = {.ns = w->ns};
     gv_template *fresh = NULL;
+    if (!all_aliases(w, more, n_more, &options)) {
+        return gv_work_nomem(w);
+    }
     grove_status status = gv_template_new(w->env, d->doc, d->node, w->request->config, &options,
                                           &fresh, w->err);
     if (status < 0) {
@@ -43,6 +68,7 @@ grove_status gv_memory_template(gv_work *w) {
     grove_doc_unref(m->checked);
     m->template = fresh;
     m->checked = grove_doc_ref(d->doc);
+    m->provisional = n_more > 0;
     m->template_id++;
     if (m->config != w->request->config) {
         grove_config_unref(m->config);

@@ -124,15 +124,7 @@ static int64_t live_replicas(const void *ctx, gv_kind kind, gv_str name) {
 
 #define DEFAULT_DELAY_NS (INT64_C(4) * 3600 * GV_NS_PER_S)
 
-static grove_status read_set(gv_work *w) {
-    w->memo = gv_memory_of(w, w->pcs);
-    if (w->memo == NULL) {
-        return gv_work_nomem(w);
-    }
-    grove_status status = gv_memory_template(w);
-    if (status < 0) {
-        return status;
-    }
+static void read_template(gv_work *w) {
     w->t = w->memory->template;
     w->view = gv_template_pcs(w->t);
     w->set_hash = gv_template_generation_hash(w->t);
@@ -142,7 +134,18 @@ static grove_status read_set(gv_work *w) {
         gv_duration_parse(w->view->termination_delay, &w->delay, NULL) < 0) {
         w->delay = DEFAULT_DELAY_NS;
     }
-    return GROVE_OK;
+}
+
+static grove_status read_set(gv_work *w) {
+    w->memo = gv_memory_of(w, w->pcs);
+    if (w->memo == NULL) {
+        return gv_work_nomem(w);
+    }
+    grove_status status = gv_memory_template(w, NULL, 0);
+    if (status == GROVE_OK) {
+        read_template(w);
+    }
+    return status;
 }
 
 static grove_status expand(grove_planner *p, gv_work *w) {
@@ -155,7 +158,15 @@ static grove_status plan_living(grove_planner *p, gv_work *w) {
         gv_step_observe, gv_step_facts, gv_step_rollout,    gv_step_terminate, gv_step_children,
         gv_step_pods,    gv_step_gangs, gv_step_finalizers, gv_step_status,
     };
+    bool again = false;
     grove_status status = expand(p, w);
+    if (status == GROVE_OK) {
+        status = gv_adopt(w, &again);
+    }
+    if (status == GROVE_OK && again) {
+        read_template(w);
+        status = expand(p, w);
+    }
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == GROVE_OK; i++) {
         status = steps[i](w);
     }
@@ -212,6 +223,7 @@ static grove_status begin(grove_planner *p, const grove_store *store, const grov
     w->want = NULL;
     w->cliques = NULL;
     w->t = NULL;
+    w->adopted = (gv_str){"", 0};
     grove_buf_clear(&w->text);
     grove_status status = gv_time_format(w->now, &w->text);
     if (status < 0) {

@@ -10,8 +10,8 @@ static uint64_t signature(const gv_work *w, const gv_work_clique *c) {
     sig = gv_sig_int(sig, c->gated);
     sig = gv_sig_int(sig, c->updated);
     sig = gv_sig_int(sig, c->bad);
-    sig = gv_sig_int(sig,
-                     (int64_t)c->breach | (c->is_scheduled ? 4 : 0) | (c->ever_scheduled ? 8 : 0));
+    sig = gv_sig_int(sig, (int64_t)c->breach | (c->is_scheduled ? 4 : 0) |
+                              (c->ever_scheduled ? 8 : 0) | (c->recycled ? 16 : 0));
     sig = gv_sig_text(sig, gv_str_c(c->breach_reason));
     sig = gv_sig_text(sig, c->hash);
     sig = gv_sig_text(sig, c->set_hash);
@@ -75,11 +75,16 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_clique *c) {
                                  "%lld pods are scheduled and %lld of them work or start, "
                                  "minAvailable is %lld",
                                  sched, good, want)};
-    all[2] = (gv_condition){.type = GV_COND_EVER_SCHEDULED,
-                            .status = GV_TRUE,
-                            .absent = !c->ever_scheduled,
-                            .reason = "MinAvailableWasScheduled",
-                            .message = GV_STR("minAvailable pods were scheduled at one time")};
+    all[1].restart = c->recycled;
+    /* Recycled pods have their first time still before them. */
+    all[2] = (gv_condition){
+        .type = GV_COND_EVER_SCHEDULED,
+        .status = c->ever_scheduled ? GV_TRUE : GV_FALSE,
+        .absent = !c->ever_scheduled && !c->memo->ever.present,
+        .reason = c->ever_scheduled ? "MinAvailableWasScheduled" : "Recycled",
+        .message = c->ever_scheduled ? GV_STR("minAvailable pods were scheduled at one time")
+                                     : GV_STR("no minAvailable pods were scheduled since all pods "
+                                              "were recycled")};
     all[3] = (gv_condition){
         .type = GV_COND_SCALE_BELOW_MIN,
         .status = GV_TRUE,
@@ -142,7 +147,8 @@ grove_status gv_status_cliques(gv_work *w) {
     for (uint32_t i = 0; i < w->want->n_cliques; i++) {
         gv_work_clique *c = &w->cliques[i];
         /* One write per object and plan; and while its pods are on their way, one report at the end. */
-        if (c->memo == NULL || c->dying || c->deletes || c->writes || c->unsettled) {
+        if (c->memo == NULL || c->dying || c->deletes || c->writes ||
+            (c->unsettled && !c->recycled)) {
             continue;
         }
         grove_status status = write_clique(w, c);

@@ -12,7 +12,23 @@ static const gv_adapter *adapter_of(const grove_config *config, gv_str scheduler
     return profile ? gv_adapter_find(scheduler, profile->gang_scheduling) : NULL;
 }
 
-static grove_status read_facts(gv_template *t, grove_error *err) {
+/* Keeps a hash of ours and what stands for it in labels and status. */
+static bool keep_hash(gv_template *t, const gv_template_options *o, const char *hash, gv_str *own,
+                      gv_str *used) {
+    gv_str text = gv_str_c(hash);
+    *own = (gv_str){gv_arena_dup(&t->arena, text), text.n};
+    *used = *own;
+    for (uint32_t i = 0; i < o->n_aliases; i++) {
+        if (gv_str_eq(o->aliases[i].own, text)) {
+            gv_str foreign = o->aliases[i].foreign;
+            *used = (gv_str){gv_arena_dup(&t->arena, foreign), foreign.n};
+            break;
+        }
+    }
+    return own->p != NULL && used->p != NULL;
+}
+
+static grove_status read_facts(gv_template *t, const gv_template_options *o, grove_error *err) {
     gv_str fallback = gv_str_c(t->config->default_scheduler);
     t->facts = gv_arena_array(&t->arena, gv_clique_facts, t->pcs.n_cliques + 1);
     if (!t->facts) {
@@ -39,9 +55,7 @@ static grove_status read_facts(gv_template *t, grove_error *err) {
         if (scheduler.n && t->gang_scheduler.n == 0) {
             t->gang_scheduler = scheduler;
         }
-        f->hash.n = strlen(hash);
-        f->hash.p = gv_arena_dup(&t->arena, (gv_str){hash, f->hash.n});
-        if (!f->hash.p) {
+        if (!keep_hash(t, o, hash, &f->own_hash, &f->hash)) {
             return gv_error_nomem(err);
         }
     }
@@ -189,7 +203,7 @@ static grove_status compile(gv_template *t, const grove_node *pcs, const gv_temp
         return gv_error_nomem(err);
     }
     s = check_members(t, err);
-    s = s < 0 ? s : read_facts(t, err);
+    s = s < 0 ? s : read_facts(t, o, err);
     if (s < 0) {
         return s;
     }
@@ -198,13 +212,14 @@ static grove_status compile(gv_template *t, const grove_node *pcs, const gv_temp
     if (s < 0) {
         return s;
     }
-    t->generation_hash = gv_str_c(gv_arena_dup(&t->arena, gv_str_c(hash)));
+    if (!keep_hash(t, o, hash, &t->own_generation_hash, &t->generation_hash)) {
+        return gv_error_nomem(err);
+    }
     gv_str topology = gv_pcs_topology_name(&t->pcs);
     if (t->config->topology_enabled && topology.n) {
         t->binding = gv_config_binding(t->config, topology);
     }
-    if (t->generation_hash.n == 0 || !read_places(t) || !read_suffixes(t) || !read_hpas(t) ||
-        !gv_mnnvl_domains(t)) {
+    if (!read_places(t) || !read_suffixes(t) || !read_hpas(t) || !gv_mnnvl_domains(t)) {
         return gv_error_nomem(err);
     }
     return GROVE_OK;
@@ -267,6 +282,10 @@ gv_str gv_template_ns(const gv_template *t) {
 const gv_clique_facts *gv_template_clique(const gv_template *t, uint32_t clique) {
     return clique < t->pcs.n_cliques ? &t->facts[clique] : NULL;
 }
+gv_str gv_template_own_generation_hash(const gv_template *t) {
+    return t->own_generation_hash;
+}
+
 gv_str gv_template_generation_hash(const gv_template *t) {
     return t->generation_hash;
 }

@@ -24,15 +24,26 @@ typedef enum gv_match { GV_MATCH_EXACT, GV_MATCH_SUFFIX } gv_match;
 
 typedef struct gv_template gv_template;
 
+/* Hashes that this library makes begin with it; no hash of Go Grove can (its alphabet has no 1). */
+#define GV_HASH_SCHEME "g1"
+
+/* Another operator's hash that stands for one of ours: objects made for that template carry the former. */
+typedef struct gv_alias {
+    gv_str own, foreign;
+} gv_alias;
+
 typedef struct gv_template_options {
     gv_str ns; /* namespace where the set itself names none; "" is "default" */
     gv_match match;
     const gv_layout *layout; /* NULL: base */
+    const gv_alias *aliases; /* of the cliques' hashes and of the generation hash */
+    uint32_t n_aliases;
 } gv_template_options;
 
 /* What the template says of one clique beyond its view. */
 typedef struct gv_clique_facts {
-    gv_str hash;               /* pod-template hash of this library's scheme, for the label */
+    gv_str own_hash;           /* pod-template hash of this library's scheme */
+    gv_str hash;               /* for the label: the same, or its alias */
     const gv_adapter *adapter; /* of its pods; NULL: the scheduler it names is not configured */
     gv_str scheduler;          /* name written into its pods */
     bool gpu;                  /* some container asks for GV_RESOURCE_GPU */
@@ -53,6 +64,7 @@ gv_str gv_template_ns(const gv_template *t);
 const gv_clique_facts *gv_template_clique(const gv_template *t, uint32_t clique);
 /* Over all cliques in their order: PCS.status.currentGenerationHash. */
 gv_str gv_template_generation_hash(const gv_template *t);
+gv_str gv_template_own_generation_hash(const gv_template *t); /* before any alias */
 /* Adapter of the set's PodGangs and the name that their scheduler label carries. */
 const gv_adapter *gv_template_gang_adapter(const gv_template *t, gv_str *out_name);
 /* Node label key of a domain; "" where topology is off, no binding is named or found, or no level has it. */

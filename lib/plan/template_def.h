@@ -30,7 +30,7 @@ struct gv_template {
     gv_pcs pcs;
     gv_str ns;
     gv_clique_facts *facts; /* per clique */
-    gv_str generation_hash;
+    gv_str own_generation_hash, generation_hash;
     const gv_adapter *gang_adapter;
     gv_str gang_scheduler;
     const gv_topology_binding *binding; /* NULL: no constraint translates */

@@ -6,7 +6,7 @@
  *
  * The clocks are the transition times of the conditions in status: a restart loses nothing.
  */
-#include "plan/work.h"
+#include "plan/delta.h"
 
 typedef struct breach {
     bool any;
@@ -76,12 +76,34 @@ static grove_status remove_clique(gv_work *w, gv_work_clique *c, const char *eve
     return status;
 }
 
+/* A standalone clique keeps its object, and with it the replicas that a scaler gave it: its pods go, and
+ * what it remembers of the former ones is taken back. */
+static grove_status recycle_pods(gv_work *w, gv_work_clique *c) {
+    if (c->memo == NULL || c->dying || c->deletes) {
+        return GROVE_OK;
+    }
+    for (uint32_t i = 0; i < c->n_pods; i++) {
+        grove_status status = gv_pod_remove(
+            w, c, c->pods[i], "GangTermination",
+            "the set replica was below minAvailable for terminationDelay");
+        if (status < 0) {
+            return status;
+        }
+    }
+    c->recycled = true;
+    c->ever_scheduled = false;
+    return GROVE_OK;
+}
+
 static grove_status recycle_replica(gv_work *w, uint32_t at) {
     const gv_want_replica *r = &w->want->replicas[at];
     for (uint32_t i = 0; i < r->n_cliques; i++) {
-        grove_status status = remove_clique(
-            w, &w->cliques[r->first_clique + i], GV_EVENT_SET_REPLICA_DELETED,
-            "the set replica was below minAvailable for terminationDelay");
+        gv_work_clique *c = &w->cliques[r->first_clique + i];
+        grove_status status =
+            i < r->n_standalone
+                ? recycle_pods(w, c)
+                : remove_clique(w, c, NULL,
+                                "the set replica was below minAvailable for terminationDelay");
         if (status < 0) {
             return status;
         }
@@ -90,7 +112,8 @@ static grove_status recycle_replica(gv_work *w, uint32_t at) {
         w->groups[r->first_group + i].terminating = true;
     }
     w->replicas[at].terminate = true;
-    return GROVE_OK;
+    return gv_act_event(w, w->pcs, false, GV_EVENT_SET_REPLICA_DELETED,
+                        gv_text(w, "set replica %lld is recycled", (long long)r->index));
 }
 
 /* ---- replicas of one group ---- */

@@ -67,6 +67,7 @@ typedef struct gv_set_memory {
     gv_template *template;
     grove_doc *checked; /* the set's document that the template was last found to fit; pinned */
     grove_config *config;
+    bool provisional;     /* the template's aliases do not stand in the set's annotation yet */
     uint64_t template_id; /* grows with each new template */
     uint32_t epoch;
     uint32_t touched; /* memos used in this epoch */
@@ -85,6 +86,7 @@ typedef struct gv_work_clique {
     bool creates;        /* this plan creates it */
     bool refused;        /* a pod of it was refused and is not to be tried again yet */
     bool unsettled;      /* writes of its pods are planned or in flight */
+    bool recycled;       /* gang termination takes all its pods in this plan */
     const gv_pod **pods; /* active ones, by index, then age, then name */
     bool *goes;          /* parallel: this plan deletes it */
     uint32_t n_pods;
@@ -185,6 +187,7 @@ typedef struct gv_work {
     gv_str set_hash; /* generation hash of the template */
     bool manual;     /* OnDelete */
     int64_t delay;   /* terminationDelay */
+    gv_str adopted;  /* text of the annotation to be written; "" none */
     gv_progress progress;
 
     gv_work_clique *cliques; /* parallel to want */
@@ -220,11 +223,18 @@ enum {
 #define ARG_STR(s) (int)(s).n, (s).p
 
 /* ---- memory.c ---- */
-grove_status gv_memory_template(gv_work *w);
+/* Finds or makes the template. With aliases found just now: a new one that uses them as well. */
+grove_status gv_memory_template(gv_work *w, const gv_alias *more, uint32_t n_more);
 /* The memory of a custom resource as it is now; NULL: out of memory. */
 gv_memo *gv_memory_of(gv_work *w, const gv_object *o);
 void gv_memory_sweep(grove_env *env, gv_set_memory *m);
 void gv_memory_free(grove_env *env, gv_set_memory *m);
+
+/* ---- adopt.c ---- */
+/* The aliases that the set's annotation lists; *out in the arena. */
+bool gv_adopted_read(gv_work *w, const gv_alias **out, uint32_t *out_n);
+/* Looks for hashes of another operator that stand for ours. *out_again: the template was renewed. */
+grove_status gv_adopt(gv_work *w, bool *out_again);
 
 /* ---- act.c ---- */
 /* The action's slot, valid until the next one; NULL: out of memory. */

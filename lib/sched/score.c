@@ -27,7 +27,9 @@ static grove_status lay_out(const gv_problem *p, grove_decision *d) {
     if (!gv_vec_reserve(env, &d->nodes, total)) {
         return GROVE_E_NOMEM;
     }
-    memset(d->nodes.v, 0xff, total * sizeof *d->nodes.v);
+    if (total > 0) { /* nothing reserved: no pointer to hand to memset */
+        memset(d->nodes.v, 0xff, total * sizeof *d->nodes.v);
+    }
     d->nodes.n = total;
     return GROVE_OK;
 }

@@ -81,16 +81,13 @@ static grove_status drain(grove_sim *sim) {
         gv_sim_object *o = sim->queue.v[sim->queue_head];
         o->queued = false; /* what it does to itself brings it back */
         grove_status st = react(sim, o);
-        if (st < 0 && !o->queued) {
-            o->queued = true; /* looked at again by the next advance */
+        if (st < 0) {
+            o->queued = true; /* stays at the head: looked at again by the next advance */
             return st;
         }
         sim->queue_head++;
         gv_sim_object_unref(sim, o);
         queue_shrink(sim);
-        if (st < 0) {
-            return st;
-        }
     }
     return GROVE_OK;
 }
@@ -100,12 +97,14 @@ static grove_status drain(grove_sim *sim) {
 static grove_status fire(grove_sim *sim, gv_sim_timer *t) {
     void *owner = t->owner;
     int what = t->what;
+    sim->timer_stuck = NULL;
     gv_sim_timer_arm(sim, t, INT64_MAX);
     grove_status st = what == GV_TIMER_POD ? gv_sim_kubelet_tick(sim, owner)
                                            : gv_sim_node_tick(sim, owner);
     if (st < 0) {
         /* A failure leaves its owner in place: it is due again at once. */
         gv_sim_timer_arm(sim, t, sim->now);
+        sim->timer_stuck = t;
     }
     return st;
 }
@@ -113,22 +112,30 @@ static grove_status fire(grove_sim *sim, gv_sim_timer *t) {
 static grove_status schedule(grove_sim *sim) {
     sim->schedule = false;
     grove_status st = gv_sim_schedule(sim);
-    if (st < 0) {
-        sim->schedule = true;
-    }
+    sim->schedule_stuck = st < 0;
+    sim->schedule = sim->schedule || st < 0;
     return st;
 }
 
-/* One piece of work that is due by `to`; *more tells whether there was one. */
+/*
+ * One piece of work that is due by `to`; *more tells whether there was one. Schedulers come last in an instant:
+ * they run once for all that happened in it.
+ */
 static grove_status work(grove_sim *sim, int64_t to, bool *more) {
+    gv_sim_timer *t = gv_sim_timer_first(sim);
     *more = true;
+    if (sim->timer_stuck) {
+        return fire(sim, sim->timer_stuck);
+    }
+    if (sim->schedule_stuck) {
+        return schedule(sim);
+    }
     if (sim->queue_head < sim->queue.n) {
         return drain(sim);
     }
-    if (sim->schedule) {
+    if (sim->schedule && (!t || t->at > sim->now)) {
         return schedule(sim);
     }
-    gv_sim_timer *t = gv_sim_timer_first(sim);
     if (!t || t->at > to) {
         *more = false;
         return GROVE_OK;

@@ -79,7 +79,7 @@ static void build_details(gv_sim_call *c, gv_str uid, const gv_sim_cause *cause)
     grove_builder_close(b);
 }
 
-grove_status gv_sim_answer_success(gv_sim_call *c, int32_t http, gv_str uid) {
+grove_status gv_sim_success_doc(gv_sim_call *c, int32_t http, gv_str uid, grove_doc **out_doc) {
     grove_builder *b = c->sim->builder;
     open_status(b, "Success");
     if (uid.n > 0) {
@@ -88,8 +88,12 @@ grove_status gv_sim_answer_success(gv_sim_call *c, int32_t http, gv_str uid) {
         grove_builder_int64(b, "code", http);
     }
     grove_builder_close(b);
+    return grove_builder_finish(b, out_doc, NULL);
+}
+
+grove_status gv_sim_answer_success(gv_sim_call *c, int32_t http, gv_str uid) {
     grove_doc *doc = NULL;
-    grove_status st = grove_builder_finish(b, &doc, NULL);
+    grove_status st = gv_sim_success_doc(c, http, uid, &doc);
     return st < 0 ? st : gv_sim_answer(c, http, doc);
 }
 

@@ -32,6 +32,8 @@ static inline bool gv_sim_refused(const gv_sim_call *c) {
 grove_status gv_sim_answer(gv_sim_call *c, int32_t http, grove_doc *doc); /* takes doc over */
 grove_status gv_sim_answer_object(gv_sim_call *c, int32_t http, const gv_sim_object *o);
 grove_status gv_sim_answer_success(gv_sim_call *c, int32_t http, gv_str uid);
+/* The Status by itself: made before an effect that cannot be had twice, so that no answer is lost with it. */
+grove_status gv_sim_success_doc(gv_sim_call *c, int32_t http, gv_str uid, grove_doc **out_doc);
 
 /* Why a request is refused beyond reason and message: Kubernetes' cause. */
 typedef struct gv_sim_cause {

@@ -239,10 +239,12 @@ static bool still_there(const gv_sim_client *c, const gv_sim_watch *w) {
 static grove_status tell_event(gv_sim_client *c, gv_sim_watch *w, const grove_sink *sink) {
     grove_event e;
     char rv[24];
-    gv_sim_watch_event(c->sim, w, &e, rv);
-    grove_doc *keep = e.object_doc ? grove_doc_ref(e.object_doc) : NULL;
+    grove_status st = gv_sim_watch_event(c->sim, w, &e, rv);
+    if (st < 0) {
+        return st;
+    }
     grove_event_type type = e.type;
-    grove_status st = sink->event(sink->ctx, &e);
+    st = sink->event(sink->ctx, &e);
     if (st == GROVE_OK) {
         c->n_events++;
         if (still_there(c, w)) { /* the sink may have cancelled it */
@@ -253,7 +255,7 @@ static grove_status tell_event(gv_sim_client *c, gv_sim_watch *w, const grove_si
             }
         }
     }
-    grove_doc_unref(keep);
+    grove_doc_unref(e.object_doc);
     return st;
 }
 

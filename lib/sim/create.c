@@ -4,7 +4,9 @@
 #include "sim/admit.h"
 #include "sim/call.h"
 #include "sim/defaults.h"
+#include "sim/lease.h"
 #include "sim/meta.h"
+#include "sim/podcheck.h"
 
 bool gv_sim_has_generation(gv_kind kind) {
     const gv_kind_info *info = gv_kind_get(kind);
@@ -149,6 +151,14 @@ static grove_status check_body(gv_sim_call *c, const grove_node *body) {
     return GROVE_OK;
 }
 
+/* What the server itself checks of a kind. */
+static grove_status check_kind(gv_sim_call *c, const grove_node *object) {
+    if (c->kind == GV_KIND_POD) {
+        return gv_sim_check_pod(c, grove_node_get(object, "spec"));
+    }
+    return c->kind == GV_KIND_LEASE ? gv_sim_check_lease(c, object) : GROVE_OK;
+}
+
 /* Meta as the server makes it for a new object. */
 static void first_meta(gv_sim_call *c, gv_sim_meta *meta, const char *uid) {
     meta->ns = c->ns;
@@ -202,6 +212,10 @@ static grove_status create_defaulted(gv_sim_call *c, grove_doc *doc) {
         return gv_sim_refuse(c, 409, "AlreadyExists", NULL, "%s%s%s \"%.*s\" already exists",
                              c->info->plural, c->info->group[0] ? "." : "", c->info->group,
                              (int)c->name.n, c->name.p);
+    }
+    st = check_kind(c, grove_doc_root(doc));
+    if (st < 0 || gv_sim_refused(c)) {
+        return st;
     }
     grove_doc *admitted = grove_doc_ref(doc);
     st = gv_sim_admit(c, GROVE_VERB_CREATE, &admitted);

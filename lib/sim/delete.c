@@ -95,12 +95,16 @@ static grove_status delete_marked(gv_sim_call *c, gv_sim_meta *meta, int64_t gra
         grove_status st = gv_sim_put_meta(c->sim, o, meta);
         return st < 0 ? st : gv_sim_answer_object(c, 200, o);
     }
-    grove_status st = remove_now(c->sim, o, meta);
-    if (st < 0) {
-        return st;
+    grove_doc *status = NULL;
+    grove_status st = gv_sim_success_doc(c, 200, o->uid, &status);
+    if (st == GROVE_OK) {
+        st = remove_now(c->sim, o, meta);
     }
-    return o->kind == GV_KIND_POD ? gv_sim_answer_object(c, 200, o)
-                                  : gv_sim_answer_success(c, 200, o->uid);
+    if (st < 0 || o->kind == GV_KIND_POD) {
+        grove_doc_unref(status);
+        return st < 0 ? st : gv_sim_answer_object(c, 200, o);
+    }
+    return gv_sim_answer(c, 200, status);
 }
 
 grove_status gv_sim_delete_object(gv_sim_call *c, int64_t grace, grove_propagation propagation) {

@@ -95,7 +95,13 @@ static bool stays(const gv_sim_object *pod) {
 }
 
 static grove_status evict_pod(grove_sim *sim, gv_sim_object *pod) {
-    return stays(pod) ? GROVE_OK : gv_sim_delete_quietly(sim, pod);
+    const gv_sim_new_condition why[] = {{"DisruptionTarget", "True", "DeletionByTaintManager",
+                                         "Taint manager: deleting due to NoExecute taint"}};
+    if (stays(pod) || pod->dying) {
+        return GROVE_OK;
+    }
+    grove_status st = gv_sim_set_conditions(sim, pod, why, 1);
+    return st < 0 ? st : gv_sim_delete_quietly(sim, pod);
 }
 
 /* ---- taints ---- */
@@ -173,7 +179,7 @@ static grove_status come_back(grove_sim *sim, gv_sim_node *n) {
         st = each_pod(sim, n->obj, unsilence_pod);
     }
     if (st == GROVE_OK) {
-        n->recovered = n->not_ready = false;
+        n->recovered = n->not_ready = n->noticed = false;
     }
     return st;
 }
@@ -193,6 +199,7 @@ grove_status gv_sim_node_look(grove_sim *sim, gv_sim_object *o) {
 static grove_status notice(grove_sim *sim, gv_sim_node *n) {
     const gv_sim_new_condition unknown[] = {
         {"Ready", "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status."}};
+    n->not_ready = true; /* from here on whoever looks at the node keeps its taints */
     grove_status st = gv_sim_set_conditions(sim, n->obj, unknown, 1);
     if (st == GROVE_OK) {
         st = put_taints(sim, n->obj, true, cordoned(n->obj));
@@ -201,14 +208,14 @@ static grove_status notice(grove_sim *sim, gv_sim_node *n) {
         st = each_pod(sim, n->obj, unready_pod);
     }
     if (st == GROVE_OK) {
-        n->not_ready = true;
+        n->noticed = true;
         gv_sim_timer_arm(sim, &n->timer, sim->now + sim->options.evict_ns);
     }
     return st;
 }
 
 grove_status gv_sim_node_tick(grove_sim *sim, gv_sim_node *n) {
-    return n->not_ready ? each_pod(sim, n->obj, evict_pod) : notice(sim, n);
+    return n->noticed ? each_pod(sim, n->obj, evict_pod) : notice(sim, n);
 }
 
 /* ---- what a person does to a node ---- */

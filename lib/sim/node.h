@@ -10,6 +10,7 @@ typedef struct gv_sim_node {
     gv_sim_timer timer;
     bool silent;    /* its kubelet does not report */
     bool not_ready; /* and the cluster has noticed */
+    bool noticed;   /* and has told the pods */
     bool recovered; /* it reports again: to be said in its status */
 } gv_sim_node;
 

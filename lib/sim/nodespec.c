@@ -119,6 +119,7 @@ static void build_resources(grove_builder *b, const spec *s, const char *key) {
     grove_builder_open_object(b, key);
     grove_builder_stringn(b, "cpu", s->cpu.p, s->cpu.n);
     grove_builder_stringn(b, "memory", s->memory.p, s->memory.n);
+    grove_builder_string(b, "ephemeral-storage", "1Ti");
     grove_builder_stringn(b, "pods", s->pods.p, s->pods.n);
     if (!gv_str_is(s->gpu, "0")) {
         (void)gv_fmt(gpu, sizeof gpu, "%.*s", (int)s->gpu_key.n, s->gpu_key.p);

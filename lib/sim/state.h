@@ -123,6 +123,9 @@ struct grove_sim {
     GV_VEC(struct gv_sim_rule *) rules;
     GV_VEC(struct gv_sim_scheduler *) schedulers;
     bool schedule; /* somebody may find a node now */
+    /* What ran out of memory half-way goes on before anything else, so that the order of events is as if it had not. */
+    bool schedule_stuck;
+    gv_sim_timer *timer_stuck;
     GV_VEC(struct gv_sim_client *) clients;
     gv_map applied; /* server-side apply: uid -> what each manager applied */
     grove_sim_observe_fn observe;

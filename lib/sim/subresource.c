@@ -210,11 +210,39 @@ grove_status gv_sim_bind_op(gv_sim_call *c) {
         (void)gv_fmt(why, sizeof why, "pod %s has non-empty .spec.schedulingGates", c->obj->name.p);
         return gv_sim_conflict(c, why);
     }
-    grove_status st = c->dry_run ? GROVE_OK : bind(c);
-    return st < 0 ? st : gv_sim_answer_success(c, 201, (gv_str){"", 0});
+    grove_doc *status = NULL;
+    grove_status st = gv_sim_success_doc(c, 201, (gv_str){"", 0}, &status);
+    if (st == GROVE_OK && !c->dry_run) {
+        st = bind(c);
+    }
+    if (st < 0) {
+        grove_doc_unref(status);
+        return st;
+    }
+    return gv_sim_answer(c, 201, status);
 }
 
 /* ---- eviction ---- */
+
+/* Says why, then deletes with grace. */
+static grove_status evict(gv_sim_call *c) {
+    const gv_sim_new_condition why[] = {
+        {"DisruptionTarget", "True", "EvictionByEvictionAPI", "Eviction API: evicting"}};
+    grove_doc *status = NULL;
+    grove_status st = gv_sim_success_doc(c, 201, (gv_str){"", 0}, &status);
+    if (st == GROVE_OK) {
+        st = gv_sim_set_conditions(c->sim, c->obj, why, 1);
+    }
+    if (st == GROVE_OK) {
+        st = gv_sim_delete_object(c, c->op->grace_seconds, GROVE_PROPAGATION_DEFAULT);
+    }
+    if (st < 0 || gv_sim_refused(c)) {
+        grove_doc_unref(status);
+        return st;
+    }
+    grove_doc_unref(c->res->doc); /* an eviction does not show the pod */
+    return gv_sim_answer(c, 201, status);
+}
 
 grove_status gv_sim_evict(gv_sim_call *c) {
     bool allowed = true;
@@ -228,13 +256,5 @@ grove_status gv_sim_evict(gv_sim_call *c) {
         return gv_sim_refuse(c, 429, "TooManyRequests", &cause,
                              "Cannot evict pod as it would violate the pod's disruption budget.");
     }
-    if (!c->dry_run) {
-        st = gv_sim_delete_object(c, c->op->grace_seconds, GROVE_PROPAGATION_DEFAULT);
-        if (st < 0 || gv_sim_refused(c)) {
-            return st;
-        }
-        grove_doc_unref(c->res->doc);
-        c->res->doc = NULL;
-    }
-    return gv_sim_answer_success(c, 201, (gv_str){"", 0});
+    return c->dry_run ? gv_sim_answer_success(c, 201, (gv_str){"", 0}) : evict(c);
 }

@@ -63,6 +63,9 @@ void gv_sim_timer_fini(grove_sim *sim, gv_sim_timer *t) {
     if (t->pos > 0) {
         disarm(sim, t);
     }
+    if (sim->timer_stuck == t) {
+        sim->timer_stuck = NULL;
+    }
     sim->timer_count--;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/sort.h"
 #include "sim/select.h"
+#include "value/doc.h"
 
 struct gv_sim_watch {
     uint64_t token;
@@ -168,9 +169,37 @@ bool gv_sim_watch_peek(grove_sim *sim, gv_sim_watch *w, uint64_t *out_rv) {
     return false;
 }
 
-void gv_sim_watch_event(const grove_sim *sim, const gv_sim_watch *w, grove_event *out_event,
-                        char rv[24]) {
+/* The last state that matched, under the version of the change that made it leave. */
+static grove_status farewell(grove_sim *sim, const gv_sim_change *c, const char *rv,
+                             grove_doc **out_doc) {
+    grove_builder *b = sim->builder;
+    const grove_node *root = grove_doc_root(c->old);
+    grove_builder_open_object(b, NULL);
+    GV_EACH(m, root) {
+        const char *key = grove_node_key(m, NULL);
+        if (strcmp(key, "metadata") != 0) {
+            grove_builder_link(b, key, c->old, m);
+            continue;
+        }
+        grove_builder_open_object(b, key);
+        GV_EACH(field, m) {
+            const char *name = grove_node_key(field, NULL);
+            if (strcmp(name, "resourceVersion") == 0) {
+                grove_builder_string(b, name, rv);
+            } else {
+                grove_builder_link(b, name, c->old, field);
+            }
+        }
+        grove_builder_close(b);
+    }
+    grove_builder_close(b);
+    return grove_builder_finish(b, out_doc, NULL);
+}
+
+grove_status gv_sim_watch_event(grove_sim *sim, const gv_sim_watch *w, grove_event *out_event,
+                                char rv[24]) {
     grove_event e = {(uint32_t)sizeof e, GROVE_EVENT_GONE, w->token, (grove_kind)w->kind};
+    const gv_sim_change *left = NULL;
     uint64_t version = w->snapshot_rv;
     if (w->lost) {
         version = 0;
@@ -184,14 +213,24 @@ void gv_sim_watch_event(const grove_sim *sim, const gv_sim_watch *w, grove_event
         e.type = w->type;
         e.object_doc = c->doc;
         version = c->rv;
+        left = e.type == GROVE_EVENT_DELETED && c->type != GROVE_EVENT_DELETED ? c : NULL;
     }
-    e.object = e.object_doc ? grove_doc_root(e.object_doc) : NULL;
     rv[0] = '\0';
     if (version > 0) {
         (void)gv_fmt(rv, 24, "%llu", (unsigned long long)version);
     }
     e.resource_version = rv;
-    *out_event = e;
+    grove_status st = GROVE_OK;
+    if (left) {
+        st = farewell(sim, left, rv, &e.object_doc);
+    } else if (e.object_doc) {
+        (void)grove_doc_ref(e.object_doc);
+    }
+    if (st == GROVE_OK) {
+        e.object = e.object_doc ? grove_doc_root(e.object_doc) : NULL;
+        *out_event = e;
+    }
+    return st;
 }
 
 void gv_sim_watch_advance(grove_sim *sim, gv_sim_watch *w) {

@@ -14,9 +14,9 @@ void gv_sim_watch_free(grove_sim *sim, gv_sim_watch *w);
 uint64_t gv_sim_watch_token(const gv_sim_watch *w);
 /* Whether there is an event to tell, and the version that decides its turn. */
 bool gv_sim_watch_peek(grove_sim *sim, gv_sim_watch *w, uint64_t *out_rv);
-/* The event that peek found; borrowed; rv holds its version's text. */
-void gv_sim_watch_event(const grove_sim *sim, const gv_sim_watch *w, grove_event *out_event,
-                        char rv[24]);
+/* The event that peek found; its object_doc is a reference of the caller's; rv holds its version's text. */
+grove_status gv_sim_watch_event(grove_sim *sim, const gv_sim_watch *w, grove_event *out_event,
+                                char rv[24]);
 void gv_sim_watch_advance(grove_sim *sim, gv_sim_watch *w);
 /* Forgets the position: the next event is GONE. */
 void gv_sim_watch_lose(gv_sim_watch *w);

@@ -2,6 +2,7 @@
 /* The next version of an object: what a client may change, and what the cluster's own controllers write. */
 #include "sim/admit.h"
 #include "sim/call.h"
+#include "sim/lease.h"
 #include "sim/meta.h"
 #include "sim/podrules.h"
 #include "value/doc.h"
@@ -71,6 +72,9 @@ static grove_status check_change(gv_sim_call *c, const grove_node *next, const g
         return gv_sim_invalid(c, "metadata.finalizers", "FieldValueForbidden",
                               "Forbidden: no new finalizers can be added if the object is being "
                               "deleted");
+    }
+    if (c->kind == GV_KIND_LEASE) {
+        return gv_sim_check_lease(c, next);
     }
     if (c->kind == GV_KIND_POD) {
         return gv_sim_check_pod_change(c, grove_node_get(gv_sim_root(c->obj), "spec"),

@@ -69,7 +69,7 @@ static uint64_t big_top(big *x, int *out_low) {
         int width = taken == 0 ? bits : 32;
         int room = 64 - taken;
         if (width <= room) {
-            top = width == 64 ? word : top << width | word;
+            top = top << width | word;
             taken += width;
         } else {
             top = top << room | word >> (width - room);
@@ -81,7 +81,7 @@ static uint64_t big_top(big *x, int *out_low) {
         x->rest |= x->w[--i] != 0;
     }
     *out_low = (int)(x->n - 1) * 32 + bits - taken;
-    if (taken < 64) {
+    if (taken > 0 && taken < 64) {
         top <<= 64 - taken;
         *out_low -= 64 - taken;
     }
@@ -117,7 +117,7 @@ double gv_decimal_double(const gv_decimal *d) {
     if (d->point < -330) {
         return d->negative ? -0.0 : 0.0;
     }
-    big x = {.n = 0};
+    big x = {.w = {0}};
     const char *at = d->first;
     const size_t used = d->n < DIGITS_MAX ? d->n : DIGITS_MAX;
     for (size_t i = 0; i < used; i++) {

@@ -115,8 +115,11 @@ static bool take_part(gv_str *s, uint64_t *out_ns, const char **why) {
     }
     uint64_t ns = whole * unit;
     if (fraction > 0) {
-        /* Doubles, since Go's result is defined by them; IEEE 754 gives the same bits everywhere. */
-        ns += (uint64_t)((double)fraction * ((double)unit / scale));
+        /* Doubles, since Go's result is defined by them; each step is stored, so that IEEE 754 gives the
+         * same bits everywhere. */
+        const double step = (double)unit / scale;
+        const double part = (double)fraction * step;
+        ns += (uint64_t)part;
     }
     *out_ns = ns;
     return ns <= LARGEST;

@@ -253,12 +253,13 @@ static grove_status run(applier *a, const operation *op) {
 static grove_status run_all(applier *a, gv_source patch) {
     uint32_t index = 0;
     GV_EACH(node, patch.node) {
-        operation op = {.index = index++, .node = node};
+        operation op = {.index = index, .node = node};
         grove_status st = read_operation(a, patch.doc, &op);
         st = st == GROVE_OK ? run(a, &op) : st;
         if (st < 0) {
             return st;
         }
+        index++;
     }
     return GROVE_OK;
 }

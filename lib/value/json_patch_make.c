@@ -45,7 +45,8 @@ static grove_status emit_member(maker *m, const char *op, gv_str key, const grov
 static grove_status emit_element(maker *m, const char *op, uint32_t index,
                                  const grove_node *value) {
     char text[16];
-    return emit_member(m, op, (gv_str){text, gv_fmt(text, sizeof text, "%u", index)}, value);
+    const size_t n = gv_fmt(text, sizeof text, "%u", index);
+    return emit_member(m, op, (gv_str){text, n}, value);
 }
 
 static grove_status compare_below(maker *m, gv_str key, const grove_node *old,
@@ -101,7 +102,8 @@ static grove_status compare_arrays(maker *m, const grove_node *old, const grove_
     grove_status st = GROVE_OK;
     for (; at < n_old - end && at < n_fresh - end && st == GROVE_OK; at++) {
         char text[16];
-        st = compare_below(m, (gv_str){text, gv_fmt(text, sizeof text, "%u", at)}, a, b);
+        const size_t n = gv_fmt(text, sizeof text, "%u", at);
+        st = compare_below(m, (gv_str){text, n}, a, b);
         a = grove_node_next(old, a);
         b = grove_node_next(fresh, b);
     }

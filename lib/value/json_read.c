@@ -442,7 +442,8 @@ static grove_status start(parser *p) {
               p->cap * sizeof(grove_node); /* at most 2.5 times the text: see the caller */
     p->block = gv_alloc(p->env, p->size);
     if (!p->block) {
-        return gv_error_nomem(p->err);
+        gv_error_nomem(p->err);
+        return GROVE_E_NOMEM;
     }
     p->nodes = (grove_node *)(void *)(p->block + p->nodes_at);
     p->at = p->block + sizeof(grove_doc);

@@ -315,7 +315,7 @@ static bool looks_canonical_binary(const parts *p) {
 
 grove_status gv_quantity_rewrite(gv_str text, grove_buf *buf, grove_error *err) {
     parts p;
-    grove_quantity q;
+    grove_quantity q = {0};
     grove_status st = parse(text, &p, &q, err);
     if (st < 0) {
         return st;

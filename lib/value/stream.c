@@ -35,6 +35,12 @@ static size_t bom_length(gv_str text) {
     return gv_str_starts(text, bom) ? bom.n : 0;
 }
 
+static bool arguments_ok(const grove_env *env, const char *text, size_t len, uint32_t flags,
+                         const void *out) {
+    return env && out && (text || len == 0) &&
+           !(flags & ~(GROVE_PARSE_STRICT | GROVE_PARSE_NUMBERS_AS_FLOAT64));
+}
+
 static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -172,6 +178,9 @@ static grove_status next_any(grove_stream *s, grove_doc **out_doc, grove_error *
 
 grove_status grove_stream_new(grove_env *env, const char *text, size_t len, uint32_t flags,
                               grove_stream **out_stream, grove_error *err) {
+    if (!arguments_ok(env, text, len, flags, out_stream)) {
+        return gv_error(err, GROVE_E_INVALID, "an argument of grove_stream_new is invalid");
+    }
     grove_stream *s = gv_zalloc(env, sizeof *s);
     if (!s) {
         return gv_error_nomem(err);
@@ -186,6 +195,9 @@ grove_status grove_stream_new(grove_env *env, const char *text, size_t len, uint
 }
 
 grove_status grove_stream_next(grove_stream *stream, grove_doc **out_doc, grove_error *err) {
+    if (!stream || !out_doc) {
+        return gv_error(err, GROVE_E_INVALID, "an argument of grove_stream_next is invalid");
+    }
     for (;;) {
         grove_doc *doc = NULL;
         grove_status st = next_any(stream, &doc, err);
@@ -202,7 +214,7 @@ grove_status grove_stream_next(grove_stream *stream, grove_doc **out_doc, grove_
 }
 
 uint32_t grove_stream_index(const grove_stream *stream) {
-    return stream->count > 0 ? stream->count - 1 : 0;
+    return stream && stream->count > 0 ? stream->count - 1 : 0;
 }
 
 void grove_stream_free(grove_stream *stream) {
@@ -267,6 +279,9 @@ grove_status grove_doc_parse_yaml(grove_env *env, const char *text, size_t len, 
                                   grove_doc **out_doc, grove_error *err) {
     gv_yaml_reader *r = NULL;
     grove_doc *doc = NULL;
+    if (!arguments_ok(env, text, len, flags, out_doc)) {
+        return gv_error(err, GROVE_E_INVALID, "an argument of grove_doc_parse_yaml is invalid");
+    }
     if (len > gv_env_limits(env)->document_bytes) {
         return gv_error(err, GROVE_E_LIMIT, "the text is larger than the limit of documents");
     }

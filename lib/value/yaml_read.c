@@ -146,7 +146,25 @@ static void emit(gv_yaml_reader *r, const gv_yaml_item *item, gv_str key) {
             emit(r, e, GV_NO_KEY);
         }
     }
+    const bool ok = gv_build_status(r->builder) == GROVE_OK;
     grove_builder_close(r->builder);
+    if (ok && gv_build_status(r->builder) == GROVE_E_PARSE) {
+        r->twice = (uint32_t)(item - r->items.v); /* closing found equal keys */
+    }
+}
+
+/* The builder tells where the value behind the second of two equal keys is; people look for the key. */
+static void locate_key(const gv_yaml_reader *r, grove_error *err) {
+    const gv_yaml_item *items = r->items.v, *map = items + r->twice, *end = items + map->next;
+    for (const gv_yaml_item *key = map + 1; key < end;) {
+        const gv_yaml_item *value = items + key->next, *place = follow(r, value);
+        if (place->line == err->line && place->column == err->column) {
+            err->line = key->line;
+            err->column = key->column;
+            return;
+        }
+        key = items + value->next;
+    }
 }
 
 grove_status gv_yaml_reader_new(grove_env *env, const char *text, size_t len, size_t at,
@@ -221,8 +239,12 @@ grove_status gv_yaml_reader_next(gv_yaml_reader *r, grove_doc **out_doc, grove_e
         st = gv_yaml_collect(r, err);
         if (st == GROVE_OK) {
             gv_build_strict(r->builder, (r->flags & GROVE_PARSE_STRICT) != 0);
+            r->twice = UINT32_MAX;
             emit(r, r->items.v, GV_NO_KEY);
             st = grove_builder_finish(r->builder, &doc, err);
+            if (st < 0 && err && r->twice != UINT32_MAX) {
+                locate_key(r, err);
+            }
         }
     }
     if (st == GROVE_OK) {

@@ -57,6 +57,7 @@ typedef struct gv_yaml_reader {
     uint32_t open;  /* innermost open container; UINT32_MAX: none */
     uint32_t depth;
     bool at_key;          /* the next item of `open` is a key */
+    uint32_t twice;       /* the mapping in which a key is there twice; UINT32_MAX: none */
     grove_buf key, value; /* scratch */
     grove_builder *builder;
 } gv_yaml_reader;

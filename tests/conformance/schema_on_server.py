@@ -19,6 +19,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import time
 
 import yaml
 
@@ -78,7 +79,7 @@ class Server:
 
     def call(self, method, path, body, kind="application/json"):
         data = body if isinstance(body, str) else json.dumps(body)
-        self.connection.request(method, path, data, {"Content-Type": kind, "Accept": "application/json"})
+        self.connection.request(method, path, data if method != "GET" else None, {"Content-Type": kind, "Accept": "application/json"})
         response = self.connection.getresponse()
         return response.status, json.loads(response.read() or b"{}")
 
@@ -125,7 +126,7 @@ def recorded(status, answer):
     if status in (400, 500):
         return "decode", set()
     causes = (answer.get("details") or {}).get("causes") or []
-    found = {(REASON.get(c["reason"], c["reason"]), c.get("field", "").lstrip(".")) for c in causes}
+    found = {(REASON.get(c.get("reason"), c.get("reason")), c.get("field", "").lstrip(".")) for c in causes}
     return "schema", {(kind, path) for kind, path in found if path != "<nil>"}
 
 
@@ -136,6 +137,17 @@ def judged(grovectl, objects):
         cases.flush()
         run = subprocess.run([grovectl, "validate", "--schema-only", "--cases", cases.name], capture_output=True, text=True)
     return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def unbind_policies(server):
+    """The schema alone is asked here; policy_on_server.py may have left policies behind."""
+    for kind in ("podcliquesets", "clustertopologybindings"):
+        server.call("DELETE", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/"
+                    f"{kind}.policy.libgrove.io", {})
+    twice = base("ClusterTopologyBinding")
+    twice["spec"]["levels"] = [{"domain": "a", "key": "a"}] * 2
+    while server.create(twice)[0] >= 300:
+        time.sleep(1)  # a server takes a moment to let a policy go; there is nothing else to wait for
 
 
 def main():
@@ -157,6 +169,7 @@ def main():
     except OSError as error:
         print(f"schema_on_server: skipped: no server: {error}", file=sys.stderr)
         return 77
+    unbind_policies(server)
     rng = random.Random(args.seed)
     objects = [base(kind) for kind in SPECS]
     while len(objects) < args.count:
@@ -168,7 +181,7 @@ def main():
     for obj, ours in zip(objects, judged(args.grovectl, objects), strict=True):
         stage, errors = recorded(*server.create(obj))
         have = {(e["type"], e["path"]) for e in ours["errors"]} if ours["stage"] == "schema" else set()
-        if (ours["stage"], have) != (stage, errors):
+        if (ours["stage"] or "", have) != (stage, errors):
             failed += 1
             if failed <= 20:
                 print(json.dumps(obj)[:2000])

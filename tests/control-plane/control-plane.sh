@@ -193,6 +193,7 @@ start_all() { # SPEC
     start nodesim "$bin/nodesim" --kubeconfig "$STATE/nodesim.kubeconfig" --nodes "$1"
     wait_for 60 "the default service account" kubectl_admin -n default get serviceaccount default
     wait_for 60 "the first node" sh -c "KUBECONFIG='$ADMIN' '$bin/kubectl' get nodes --no-headers | grep -q ' Ready '"
+    runs nodesim || die "nodesim ended: $(tail -n 1 "$STATE/nodesim.log")"
 }
 
 # ---- verbs ----
@@ -271,7 +272,10 @@ cp_smoke() {
     kubectl_admin create namespace "$name" >/dev/null
     wait_for 30 "its service account" kubectl_admin -n "$name" get serviceaccount default
     sed "s/NAMESPACE/$name/" "$HERE/smoke.yaml" | kubectl_admin apply -f - >/dev/null
-    kubectl_admin -n "$name" wait pod --all --for condition=Ready --timeout 60s >/dev/null
+    kubectl_admin -n "$name" wait pod --all --for condition=Ready --timeout 60s >/dev/null || {
+        kubectl_admin -n "$name" get pods,events -o wide >&2
+        die "the pods did not come up: $(tail -n 1 "$STATE/nodesim.log")"
+    }
     local parent child
     parent=$(kubectl_admin -n "$name" get pod parent -o 'jsonpath={.status.containerStatuses[0].state.running.startedAt}')
     child=$(kubectl_admin -n "$name" get pod child -o 'jsonpath={.status.containerStatuses[0].state.running.startedAt}')

@@ -68,8 +68,7 @@ static grove_status admit(void *ctx, grove_sim_review *review) {
     return st;
 }
 
-grove_status cluster_apply(cluster *c, grove_doc *doc, const grove_node *object,
-                           grove_error *err) {
+grove_status cluster_apply(cluster *c, grove_doc *doc, const grove_node *object, grove_error *err) {
     grove_status st = grove_sim_apply(c->sim, doc, object, err);
     return st < 0 ? st : cluster_settle_now(c, err);
 }

@@ -92,6 +92,15 @@ static int read_options(int argc, char **argv, options *o) {
 
 /* ---- one set ---- */
 
+/* With the source lines, where the file can be read again. */
+static void print_refusal(const char *file, const grove_diags *found) {
+    char *text = NULL;
+    size_t len = 0;
+    bool again = strcmp(file, "-") != 0 && io_read(file, &text, &len) == EXIT_OK;
+    io_print_diags(file, again ? text : NULL, found);
+    free(text);
+}
+
 /* The set as a cluster would store it; EXIT_REFUSED when it would not. */
 static int admit(grove_env *env, const io_object *o, const options *opt, grove_config *config,
                  grove_doc **out) {
@@ -108,7 +117,7 @@ static int admit(grove_env *env, const io_object *o, const options *opt, grove_c
         io_print_error(o->file, &err);
         rc = EXIT_USAGE;
     } else if (!verdict.allowed) {
-        io_print_diags(o->file, NULL, found);
+        print_refusal(o->file, found);
         rc = EXIT_REFUSED;
     } else if (grove_default(env, o->doc, o->node, &vo, NULL, &stored, &err) < 0) {
         io_print_error(o->file, &err);

@@ -77,6 +77,30 @@ static int print_tables(request *q) {
     return code;
 }
 
+/* Why sets are not where they should be: nothing is printed when all are. */
+static int print_waits(request *q) {
+    grove_doc *list = NULL;
+    grove_buf out;
+    grove_error err = GROVE_ERROR_INIT;
+    grove_buf_init(&out, q->env);
+    grove_status st = grove_sim_list(q->cluster->sim, GROVE_KIND_PODCLIQUESET, NULL, NULL, &list,
+                                     &err);
+    const grove_node *items = grove_node_get(grove_doc_root(list), "items");
+    for (const grove_node *o = grove_node_first(items); st == GROVE_OK && o;
+         o = grove_node_next(items, o)) {
+        const char *ns = grove_node_text(grove_node_at_path(o, "/metadata/namespace"));
+        st = grove_engine_explain(q->cluster->engine, GROVE_KIND_PODCLIQUESET, ns, io_name(o),
+                                  cluster_now(q->cluster), 0, &out, &err);
+    }
+    if (st == GROVE_OK && out.len) {
+        printf("\n");
+    }
+    int code = st < 0 ? (io_print_error(NULL, &err), EXIT_USAGE) : io_write(&out);
+    grove_doc_unref(list);
+    grove_buf_fini(&out);
+    return code;
+}
+
 static int print_document(request *q, int64_t start) {
     grove_builder *b = NULL;
     grove_doc *dump = NULL, *doc = NULL;
@@ -190,6 +214,7 @@ static int run_files(request *q, scenario *s, char **files, int n) {
     }
     if (code == EXIT_OK) {
         code = q->format == FORMAT_TEXT ? print_tables(q) : print_document(q, start);
+        code = code == EXIT_OK && q->format == FORMAT_TEXT ? print_waits(q) : code;
     }
     if (code == EXIT_OK && s->doc) {
         fprintf(stderr, "%u expectations, %u failed\n", s->expectations, s->failures);

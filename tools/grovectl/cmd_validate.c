@@ -24,7 +24,8 @@ static const char help[] =
     "  --field-validation Strict|Warn|Ignore\n"
     "                            what unknown fields are [Strict]: refused, a warning, nothing\n"
     "  --strict                  warnings refuse too\n"
-    "  --schema-only             as a cluster without Grove's webhooks: the resource definitions alone\n"
+    "  --schema-only             as a cluster without Grove's webhooks: the resource definitions "
+    "alone\n"
     "  --unknown-kinds pass|refuse\n"
     "                            objects of other kinds [pass]\n"
     "  --cases FILE              one JSON case a line {name, op, input, old?}, one verdict a line\n"
@@ -288,7 +289,8 @@ static int run_request(request *q, char **files, int n) {
 }
 
 int cmd_validate(int argc, char **argv) {
-    request q = {.options = {.size = (uint32_t)sizeof q.options}};
+    request q = {
+        .options = {.size = (uint32_t)sizeof q.options, .flags = GROVE_VALIDATE_POD_WARNINGS}};
     int n = 0, code = EXIT_OK;
     for (int i = 1; i < argc && code == EXIT_OK; i++) {
         const char *word = argv[i];

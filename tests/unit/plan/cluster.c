@@ -147,7 +147,7 @@ static void tell(cluster *c, const object *o) {
     assert_int_equal(s, 0);
 }
 
-static void create(cluster *c, grove_doc *doc) {
+static object *new_object(cluster *c, grove_doc *doc) {
     if (c->n == c->cap) {
         c->cap = c->cap ? 2 * c->cap : 64;
         c->objects = realloc(c->objects, c->cap * sizeof *c->objects);
@@ -160,9 +160,32 @@ static void create(cluster *c, grove_doc *doc) {
     o->doc = doc;
     snprintf(o->name, sizeof o->name, "%s",
              grove_node_text(grove_node_at_path(grove_doc_root(doc), "/metadata/name")));
+    return o;
+}
+
+static void create(cluster *c, grove_doc *doc) {
+    object *o = new_object(c, doc);
     snprintf(o->uid, sizeof o->uid, "uid-%llu", (unsigned long long)++c->next_uid);
     stamp(c, o, true, true);
     tell(c, o);
+}
+
+void cluster_load(cluster *c, const char *json) {
+    grove_doc *list = parse(c, json, false);
+    const grove_node *items = grove_node_get(grove_doc_root(list), "items");
+    for (const grove_node *n = grove_node_first(items); n; n = grove_node_next(items, n)) {
+        grove_builder *b = NULL;
+        grove_doc *doc = NULL;
+        assert_int_equal(grove_builder_new(c->env, &b), 0);
+        grove_builder_copy(b, NULL, n);
+        assert_int_equal(grove_builder_finish(b, &doc, NULL), 0);
+        grove_builder_free(b);
+        object *o = new_object(c, doc);
+        snprintf(o->uid, sizeof o->uid, "%s", grove_node_text(at(o, "/metadata/uid")));
+        tell(c, o);
+    }
+    c->version = 1000000; /* beyond what was loaded */
+    grove_doc_unref(list);
 }
 
 void cluster_add(cluster *c, const char *yaml) {

@@ -47,6 +47,8 @@ void cluster_close(cluster *c);
 
 /* Stores an object given as YAML (metadata.namespace t). */
 void cluster_add(cluster *c, const char *yaml);
+/* Stores a List of objects as they are, uids included. */
+void cluster_load(cluster *c, const char *json);
 object *cluster_get(cluster *c, gv_kind kind, const char *name); /* NULL: not there */
 const grove_node *cluster_node(cluster *c, gv_kind kind, const char *name, const char *pointer);
 /* The member as int, or -1. */

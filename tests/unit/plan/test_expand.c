@@ -295,6 +295,15 @@ static void revisions(void **state) {
     assert_int_equal(e->w->n_cliques, 6);
     assert_int_equal(e->w->cliques[5].replicas, 5);
     assert_ptr_equal(e->w->replicas[1].t, old->t);
+    grove_doc *doc = body_of(e, GV_KIND_PODCLIQUE, "s-1-router");
+    assert_at(doc, "/spec/replicas", "5");
+    grove_doc_unref(doc);
+    list[0] = old->t; /* the first replica, too, is built from its own revision */
+    list[1] = NULL;
+    assert_int_equal(gv_expand(e->x, &in, &e->w, NULL), 0);
+    doc = body_of(e, GV_KIND_PODCLIQUE, "s-0-router");
+    assert_at(doc, "/spec/replicas", "5");
+    grove_doc_unref(doc);
     expand_free(e);
     expand_free(old);
 }
@@ -314,9 +323,65 @@ static void absurd_sizes(void **state) {
         grove_error err = GROVE_ERROR_INIT;
         assert_int_equal(gv_expand(e->x, &in, &e->w, &err), GROVE_E_LIMIT);
     }
+    expanded *many = expand_new(
+        HEAD "spec: {replicas: 1, template: {cliques: [{name: a, spec: {replicas: 1, " POD "}}]}}",
+        NULL);
+    static const char set[] = HEAD
+        "spec: {replicas: 1000001, template: {cliques: [{name: a, spec: {replicas: 1}}]}}";
+    gv_template *t = NULL;
+    grove_doc *doc = NULL;
+    assert_int_equal(grove_doc_parse_yaml(many->env, set, strlen(set), 0, &doc, NULL), 0);
+    assert_int_equal(
+        gv_template_new(many->env, doc, grove_doc_root(doc), many->config, NULL, &t, NULL), 0);
+    assert_int_equal(gv_expand(many->x, &(gv_expand_input){.current = t}, &many->w, NULL),
+                     GROVE_E_LIMIT);
+    gv_template_unref(t);
+    grove_doc_unref(doc);
+    expand_free(many);
     expand_again(e, NULL); /* and the expander lives on */
     assert_int_equal(e->w->n_cliques, 10);
     expand_free(e);
+}
+
+/* A set from its text to its last body, whole: what memory runs out at is told, and nothing else. */
+static grove_status everything(grove_env *env, void *ctx) {
+    grove_doc *doc = NULL;
+    grove_config *config = NULL;
+    gv_template *t = NULL;
+    gv_expander *x = NULL;
+    const gv_want *w = NULL;
+    grove_builder *b = NULL;
+    grove_status s = grove_doc_parse_json(env, ctx, strlen(ctx), 0, &doc, NULL);
+    s = s < 0 ? s : grove_config_new(env, &config);
+    s = s < 0 ? s : gv_template_new(env, doc, grove_doc_root(doc), config, NULL, &t, NULL);
+    s = s < 0 ? s : gv_expander_new(env, &x);
+    s = s < 0 ? s : grove_builder_new(env, &b);
+    s = s < 0 ? s : gv_expand(x, &(gv_expand_input){.current = t}, &w, NULL);
+    for (uint32_t i = 0; s == GROVE_OK && i < w->n_objects; i++) {
+        grove_doc *body = NULL;
+        assert_int_equal(gv_want_find_object(w, w->objects[i].kind, w->objects[i].name), i);
+        s = gv_object_build(w, i, NULL, b, NULL);
+        s = s < 0 ? s : grove_builder_finish(b, &body, NULL);
+        grove_doc_unref(body);
+    }
+    grove_builder_free(b);
+    gv_expander_free(x);
+    gv_template_unref(t);
+    grove_config_unref(config);
+    grove_doc_unref(doc);
+    return s;
+}
+
+static void out_of_memory(void **state) {
+    char text[] =
+        "{\"apiVersion\":\"grove.io/v1alpha1\",\"kind\":\"PodCliqueSet\",\"metadata\":{"
+        "\"name\":\"s\"},\"spec\":{\"replicas\":3,\"template\":{\"cliques\":[{\"name\":"
+        "\"a\",\"spec\":{\"replicas\":2,\"podSpec\":{\"containers\":[]}}},{\"name\":\"b\","
+        "\"spec\":{\"replicas\":2,\"startsAfter\":[\"a\"],\"podSpec\":{}}}],"
+        "\"podCliqueScalingGroups\":[{\"name\":\"g\",\"cliqueNames\":[\"b\"],\"replicas\":9,"
+        "\"minAvailable\":4}]}}}";
+    (void)state;
+    oom_loop("expand", everything, text);
 }
 
 /* 500 cliques, expanded again: not one allocation. */
@@ -372,6 +437,7 @@ int main(void) {
         cmocka_unit_test(suffix_across_hyphens),
         cmocka_unit_test(revisions),
         cmocka_unit_test(absurd_sizes),
+        cmocka_unit_test(out_of_memory),
         cmocka_unit_test(warm_expansion_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

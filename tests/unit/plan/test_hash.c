@@ -57,6 +57,10 @@ static void equal_pods(void **state) {
                      SPEC("\"resources\":{\"limits\":{\"memory\":\"1024Mi\",\"cpu\":\"1.5\"}}")));
     assert_true(same(SPEC("\"resources\":{\"limits\":{\"cpu\":2}}"),
                      SPEC("\"resources\":{\"limits\":{\"cpu\":\"2\"}}")));
+    assert_true(
+        same(SPEC("\"overhead\":{\"cpu\":\"1\"}"), SPEC("\"overhead\":{\"cpu\":\"1000m\"}")));
+    assert_true(same(SPEC("\"emptyDir\":{\"sizeLimit\":\"1Ki\"}"),
+                     SPEC("\"emptyDir\":{\"sizeLimit\":1024}")));
     /* lists whose order means nothing */
     assert_true(same(SPEC("\"volumes\":[{\"name\":\"a\"},{\"name\":\"b\"}]"),
                      SPEC("\"volumes\":[{\"name\":\"b\"},{\"name\":\"a\"}]")));
@@ -70,6 +74,8 @@ static void unequal_pods(void **state) {
     assert_false(same(SPEC("\"x\":1"), SPEC("\"x\":2")));
     assert_false(same(SPEC("\"x\":1"), SPEC("\"x\":\"1\"")));
     assert_false(same(SPEC("\"x\":{}"), SPEC("")));
+    /* only quantities are taken for quantities */
+    assert_false(same(SPEC("\"args\":{\"cpu\":\"1\"}"), SPEC("\"args\":{\"cpu\":\"1000m\"}")));
     assert_false(same(SPEC("\"x\":[]"), SPEC("\"x\":{}")));
     assert_false(same(SPEC("\"x\":true"), SPEC("\"x\":false")));
     assert_false(same("{\"labels\":{\"a\":\"1\"}}", "{\"annotations\":{\"a\":\"1\"}}"));

@@ -20,11 +20,13 @@ static const char SET[] = HEAD
     "readinessProbe: {httpGet: {port: 1}}}]}}}], podCliqueScalingGroups: [{name: g, cliqueNames: "
     "[b], replicas: 2, minAvailable: 1}]}}";
 
+static grove_config *config; /* of the next rendering; NULL: built-in */
+
 static grove_status render(grove_env *env, const char *text, uint32_t flags, grove_doc **out) {
     grove_doc *doc = NULL;
     grove_status s = grove_doc_parse_json(env, text, strlen(text), 0, &doc, NULL);
     if (s == GROVE_OK) {
-        s = grove_render(env, doc, grove_doc_root(doc), NULL, "team", flags, out, NULL);
+        s = grove_render(env, doc, grove_doc_root(doc), config, "team", flags, out, NULL);
     }
     grove_doc_unref(doc);
     return s;
@@ -80,10 +82,32 @@ static void rendered_free(rendered *r) {
 static void gates(void **state) {
     (void)state;
     rendered r = render_yaml(SET, 0);
+    assert_true(gv_str_is(gv_get_str(grove_doc_root(r.list), "kind"), "List"));
+    assert_true(gv_str_is(gv_get_str(grove_doc_root(r.list), "apiVersion"), "v1"));
     assert_null(grove_node_at_path(find(r.list, "Pod", "s-0-a-"), "/spec/schedulingGates"));
     assert_null(grove_node_at_path(find(r.list, "Pod", "s-0-g-0-b-"), "/spec/schedulingGates"));
     assert_non_null(grove_node_at_path(find(r.list, "Pod", "s-1-g-1-b-"), "/spec/schedulingGates"));
     rendered_free(&r);
+}
+
+/* Where the engine looks for a place for the whole gang, all pods wait for it. */
+static void gates_of_the_engine(void **state) {
+    static const char text[] =
+        "{apiVersion: operator.config.grove.io/v1alpha1, kind: OperatorConfiguration, scheduler: "
+        "{profiles: [{name: default-scheduler, config: {gangScheduling: true}}, {name: "
+        "kai-scheduler}]}}";
+    grove_env *env = NULL;
+    (void)state;
+    assert_int_equal(grove_env_new(NULL, &env), 0);
+    assert_int_equal(grove_config_new(env, &config), 0);
+    assert_int_equal(grove_config_load(config, text, strlen(text), NULL), 0);
+    rendered r = render_yaml(SET, 0);
+    assert_non_null(grove_node_at_path(find(r.list, "Pod", "s-0-g-0-b-"), "/spec/schedulingGates"));
+    assert_null(grove_node_at_path(find(r.list, "Pod", "s-0-a-"), "/spec/schedulingGates"));
+    rendered_free(&r);
+    grove_config_unref(config);
+    config = NULL;
+    grove_env_unref(env);
 }
 
 /* References are sorted and name the pods of the List. */
@@ -202,6 +226,7 @@ static void out_of_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gates),
+        cmocka_unit_test(gates_of_the_engine),
         cmocka_unit_test(references),
         cmocka_unit_test(served_fields),
         cmocka_unit_test(refused_pods),

@@ -218,6 +218,58 @@ static void test_missing_neighbour(void **state) {
     cluster_close(&c);
 }
 
+/* H-60: a scaled clique comes back at its scale, not at the template's. */
+static void test_scale_survives(void **state) {
+    (void)state;
+    cluster c;
+    open_set(&c, SET_LOOSE("1"));
+    char uid[32], a[5][32];
+    cluster_merge(&c, GV_KIND_PODCLIQUE, "s-0-a", "{\"spec\":{\"replicas\":5}}");
+    cluster_live(&c, 20);
+    uids(&c, "s-0-a", 5, a);
+    snprintf(uid, sizeof uid, "%s", cluster_get(&c, GV_KIND_PODCLIQUE, "s-0-a")->uid);
+    for (int i = 0; i < 5; i++) {
+        fail_pod(&c, "s-0-a", i);
+    }
+    cluster_settle(&c, 12);
+    c.now += 31 * SECOND;
+    cluster_live(&c, 30);
+    assert_int_equal(kept(&c, "s-0-a", 5, a), 0);
+    assert_string_equal(cluster_get(&c, GV_KIND_PODCLIQUE, "s-0-a")->uid, uid);
+    assert_non_null(cluster_pod(&c, "s-0-a", 4));
+    assert_int_equal(cluster_int(&c, GV_KIND_PODCLIQUE, "s-0-a", "/status/readyReplicas"), 5);
+    assert_string_equal(
+        cluster_condition(&c, GV_KIND_PODCLIQUE, "s-0-a", "libgrove.io/EverScheduled"), "True");
+    cluster_close(&c);
+}
+
+/* The recycled pods fail at once: the next recycling comes a whole delay later, not at once. */
+static void test_clock_starts_anew(void **state) {
+    (void)state;
+    cluster c;
+    open_set(&c, SET_ONE);
+    char a[3][32];
+    fail_pod(&c, "s-0-a", 0);
+    fail_pod(&c, "s-0-a", 1);
+    cluster_settle(&c, 12);
+    c.now += 31 * SECOND;
+    cluster_settle(&c, 12);
+    uids(&c, "s-0-a", 3, a);
+    c.now += 5 * SECOND;
+    for (int i = 0; i < 3; i++) {
+        fail_pod(&c, "s-0-a", i); /* scheduled, started and not ready in one event */
+    }
+    cluster_settle(&c, 12);
+    assert_int_equal(kept(&c, "s-0-a", 3, a), 3);
+    c.now += 20 * SECOND;
+    cluster_settle(&c, 12);
+    assert_int_equal(kept(&c, "s-0-a", 3, a), 3);
+    c.now += 11 * SECOND;
+    cluster_settle(&c, 12);
+    assert_int_equal(kept(&c, "s-0-a", 3, a), 0);
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_standalone_breach),
@@ -227,6 +279,8 @@ int main(void) {
         cmocka_unit_test(test_recovery_stops_the_clock),
         cmocka_unit_test(test_restart_keeps_the_clock),
         cmocka_unit_test(test_missing_neighbour),
+        cmocka_unit_test(test_scale_survives),
+        cmocka_unit_test(test_clock_starts_anew),
     };
     return cmocka_run_group_tests_name("plan gang termination", tests, NULL, NULL);
 }

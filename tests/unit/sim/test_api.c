@@ -213,7 +213,7 @@ static void test_scheduler(void **state) {
     assert_int_equal(grove_sim_set_scheduler(w.sim, "mine", schedule, &b, NULL), GROVE_OK);
     assert_int_equal(apply(&w,
                            "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: "
-                           "mine, containers: [{name: c}]}}",
+                           "mine, containers: [{name: c, image: a}]}}",
                            NULL),
                      GROVE_OK);
     assert_int_equal(grove_sim_advance(w.sim, grove_sim_now(w.sim) + 10 * SECOND, NULL), GROVE_OK);
@@ -231,11 +231,12 @@ static void test_gang_scheduler(void **state) {
     assert_int_equal(grove_sim_add_nodes(w.sim, "nodes=1,gpu=3", NULL), GROVE_OK);
     for (int i = 0; i < 2; i++) {
         char text[300];
-        (void)snprintf(text, sizeof text,
-                       "{apiVersion: v1, kind: Pod, metadata: {name: p%d}, spec: {schedulerName: "
-                       "kai-scheduler, containers: [{name: c, resources: {limits: {nvidia.com/gpu: "
-                       "2}}}]}}",
-                       i);
+        (void)snprintf(
+            text, sizeof text,
+            "{apiVersion: v1, kind: Pod, metadata: {name: p%d}, spec: {schedulerName: "
+            "kai-scheduler, containers: [{name: c, image: a, resources: {limits: {nvidia.com/gpu: "
+            "2}}}]}}",
+            i);
         assert_int_equal(apply(&w, text, NULL), GROVE_OK);
     }
     assert_int_equal(

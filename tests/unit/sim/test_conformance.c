@@ -118,11 +118,68 @@ static void test_no_faults(void **state) {
     grove_env_unref(env);
 }
 
+static void quiet(void *ctx, const char *check, grove_check_result result, const char *message) {
+    uint32_t *lines = ctx;
+    (void)check;
+    assert_true(result == GROVE_CHECK_PASSED || message[0]);
+    ++*lines;
+}
+
+/* The kit notices a backend that breaks its promises, and comes to an end. */
+static void broken(grove_fault_options o, uint32_t at_least) {
+    grove_env *env = NULL;
+    grove_sim *sim = NULL;
+    grove_backend inner, b;
+    uint32_t lines = 0;
+    grove_conformance_report r = {.size = sizeof r};
+    grove_conformance_options k = {.size = sizeof k, .report = quiet, .report_ctx = &lines};
+    o.size = (uint32_t)sizeof o;
+    assert_int_equal(grove_env_new(NULL, &env), GROVE_OK);
+    assert_int_equal(grove_sim_new(env, NULL, &sim, NULL), GROVE_OK);
+    assert_int_equal(grove_sim_backend(sim, &inner, NULL), GROVE_OK);
+    assert_int_equal(grove_backend_fault(env, &inner, &o, &b, NULL), GROVE_OK);
+    assert_int_equal(grove_conformance_run(env, &b, &k, &r, NULL), GROVE_OK);
+    assert_true(r.failed >= at_least);
+    assert_int_equal(lines, grove_conformance_count());
+    b.ops->destroy(b.impl);
+    grove_sim_free(sim);
+    grove_env_unref(env);
+}
+
+static void test_broken(void **state) {
+    (void)state;
+    broken((grove_fault_options){.lose_reply = 65536}, 60);
+    broken((grove_fault_options){.lose_request = 65536}, 60);
+    broken((grove_fault_options){.duplicate_event = 65536}, 3);
+    broken((grove_fault_options){.gone = 65536}, 4);
+    broken((grove_fault_options){.conflict = 65536}, 4);
+}
+
+static void test_filter(void **state) {
+    grove_env *env = NULL;
+    grove_sim *sim = NULL;
+    grove_backend b;
+    grove_conformance_report r = {.size = sizeof r};
+    grove_conformance_options k = {.size = sizeof k, .filter = "watch-"};
+    (void)state;
+    assert_int_equal(grove_env_new(NULL, &env), GROVE_OK);
+    assert_int_equal(grove_sim_new(env, NULL, &sim, NULL), GROVE_OK);
+    assert_int_equal(grove_sim_backend(sim, &b, NULL), GROVE_OK);
+    b.caps = 0; /* what is not claimed is skipped, and counted */
+    assert_int_equal(grove_conformance_run(env, &b, &k, &r, NULL), GROVE_OK);
+    assert_int_equal(r.passed, 0);
+    assert_true(r.skipped >= 9);
+    assert_null(grove_conformance_name(grove_conformance_count()));
+    b.ops->destroy(b.impl);
+    grove_sim_free(sim);
+    grove_env_unref(env);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sim),
-        cmocka_unit_test(test_replay),
-        cmocka_unit_test(test_no_faults),
+        cmocka_unit_test(test_sim),       cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_no_faults), cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_filter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

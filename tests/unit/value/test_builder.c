@@ -110,6 +110,37 @@ static void test_links(void **state) {
     assert_int_equal(m.live_blocks, 0);
 }
 
+/* What a linked part links in turn is pinned and can be linked from the result; each document once. */
+static void test_links_below_links(void **state) {
+    (void)state;
+    grove_doc *inner = parsed(env, "{\"deep\":{\"list\":[1,2]}}");
+    grove_builder_open_object(b, NULL);
+    grove_builder_link(b, "in", inner, grove_doc_root(inner));
+    grove_builder_close(b);
+    grove_doc *middle = finished();
+    uint64_t bytes[2];
+    grove_doc *outer = NULL;
+    for (int n = 0; n < 2; n++) { /* the second time with a hundred links to the same document */
+        grove_doc_unref(outer);
+        grove_builder_open_array(b, NULL);
+        for (int i = 0; i < (n == 0 ? 1 : 100); i++) {
+            grove_builder_link(b, NULL, middle, grove_doc_root(middle));
+        }
+        grove_builder_close(b);
+        outer = finished();
+        bytes[n] = grove_doc_bytes(outer);
+    }
+    assert_int_equal((bytes[1] - bytes[0]) / 99, 24); /* a node each and no further pin */
+    grove_doc_unref(middle);
+    grove_doc_unref(inner);
+    const grove_node *list = gv_node_path(grove_node_first(grove_doc_root(outer)), "in.deep.list");
+    grove_builder_link(b, NULL, outer, list);
+    grove_doc *last = finished();
+    grove_doc_unref(outer);
+    assert_json(grove_doc_root(last), "[1,2]");
+    grove_doc_unref(last);
+}
+
 static void test_link_to_a_stranger(void **state) {
     (void)state;
     grove_doc *one = parsed(env, "{\"a\":[1]}");
@@ -394,6 +425,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_links),
+        cmocka_unit_test(test_links_below_links),
         cmocka_unit_test(test_link_to_a_stranger),
         cmocka_unit_test(test_long_chain_is_freed),
         cmocka_unit_test(test_places),

@@ -224,6 +224,18 @@ static void test_doubles(void **state) {
     }
 }
 
+/* What decides the rounding may stand behind any number of zeros. */
+static void test_long_doubles(void **state) {
+    (void)state;
+    for (size_t zeros = 700; zeros < 1000; zeros += 37) {
+        char text[1100];
+        const size_t n = gv_fmt(text, sizeof text, "9007199254740993.");
+        memset(text + n, '0', zeros);
+        gv_fmt(text + n + zeros, sizeof text - n - zeros, "1");
+        check_double(text);
+    }
+}
+
 static void test_random_doubles(void **state) {
     (void)state;
     const uint64_t seed = 20261129;
@@ -332,8 +344,8 @@ int main(void) {
         cmocka_unit_test(test_null_is_answered), cmocka_unit_test(test_look_ups),
         cmocka_unit_test(test_pointers),         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_doubles),          cmocka_unit_test(test_random_doubles),
-        cmocka_unit_test(test_places),           cmocka_unit_test(test_equality),
-        cmocka_unit_test(test_hash_is_frozen),
+        cmocka_unit_test(test_long_doubles),     cmocka_unit_test(test_places),
+        cmocka_unit_test(test_equality),         cmocka_unit_test(test_hash_is_frozen),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

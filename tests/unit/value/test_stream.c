@@ -139,6 +139,27 @@ static void test_no_yaml(void **state) {
 }
 #endif
 
+static void test_arguments(void **state) {
+    (void)state;
+    grove_stream *stream = NULL;
+    grove_doc *doc = NULL;
+    assert_int_equal(grove_stream_new(NULL, "a", 1, 0, &stream, NULL), GROVE_E_INVALID);
+    assert_int_equal(grove_stream_new(env, NULL, 1, 0, &stream, NULL), GROVE_E_INVALID);
+    assert_int_equal(grove_stream_new(env, "a", 1, 0x80, &stream, NULL), GROVE_E_INVALID);
+    assert_int_equal(grove_stream_new(env, "a", 1, 0, NULL, NULL), GROVE_E_INVALID);
+    assert_int_equal(grove_stream_next(NULL, &doc, NULL), GROVE_E_INVALID);
+    assert_int_equal(grove_stream_index(NULL), 0);
+    grove_stream_free(NULL);
+    assert_int_equal(grove_stream_new(env, NULL, 0, 0, &stream, NULL), GROVE_OK);
+    assert_int_equal(grove_stream_next(stream, &doc, NULL), GROVE_OK);
+    assert_null(doc);
+    grove_stream_free(stream);
+#ifdef GV_HAVE_YAML
+    assert_int_equal(grove_doc_parse_yaml(env, NULL, 1, 0, &doc, NULL), GROVE_E_INVALID);
+    assert_int_equal(grove_doc_parse_yaml(env, "a", 1, 0x80, &doc, NULL), GROVE_E_INVALID);
+#endif
+}
+
 /* Reads all documents and refusals of a text. */
 static grove_status read_all(grove_env *with, void *ctx) {
     grove_stream *stream = NULL;
@@ -184,6 +205,7 @@ int main(void) {
 #else
         cmocka_unit_test(test_no_yaml),
 #endif
+        cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_oom),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

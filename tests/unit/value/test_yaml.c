@@ -142,8 +142,10 @@ static void test_errors(void **state) {
         {"a: &x [1]\n*x : 2\n", 0, GROVE_E_PARSE, 2, 1, "scalar"},
         {"99999999999999999999: 2\n18446744073709551615: 1", 0, GROVE_E_PARSE, 2, 1, "64 bits"},
         {"a:\n  <<: 1\n", 0, GROVE_E_PARSE, 2, 7, "merge key"},
-        {"a: 1\nb: 2\na: 3\n", GROVE_PARSE_STRICT, GROVE_E_PARSE, 3, 4, "twice"},
-        {"1: a\n0x1: b\n", GROVE_PARSE_STRICT, GROVE_E_PARSE, 2, 6, "\"1\" is there twice"},
+        {"a: 1\nb: 2\na: 3\n", GROVE_PARSE_STRICT, GROVE_E_PARSE, 3, 1, "twice"},
+        {"a:\n  x: 1\n  y: {}\n  x:\n  - 2\n", GROVE_PARSE_STRICT, GROVE_E_PARSE, 4, 3, "twice"},
+        {"a: &x {b: 1}\nc:\n  <<: *x\n  b: 2\n", GROVE_PARSE_STRICT, GROVE_E_PARSE, 4, 3, "twice"},
+        {"1: a\n0x1: b\n", GROVE_PARSE_STRICT, GROVE_E_PARSE, 2, 1, "\"1\" is there twice"},
         {"a: 1\n---\nb: 2\n", 0, GROVE_E_PARSE, 3, 1, "second document"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

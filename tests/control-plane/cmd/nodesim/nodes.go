@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/retry"
 )
 
 // topology says which nodes there are; keys and defaults are those of `grovectl sim --nodes`.
@@ -110,19 +111,23 @@ func (t topology) node(z, b, r, n int) *corev1.Node {
 // register makes the nodes, or brings those that are there up to date.
 func register(ctx context.Context, client kubernetes.Interface, nodes []*corev1.Node) error {
 	for _, want := range nodes {
-		status := want.Status
-		have, err := client.CoreV1().Nodes().Create(ctx, want, metav1.CreateOptions{})
-		if errors.IsAlreadyExists(err) {
-			have, err = client.CoreV1().Nodes().Get(ctx, want.Name, metav1.GetOptions{})
-		}
-		if err != nil {
+		_, err := client.CoreV1().Nodes().Create(ctx, want, metav1.CreateOptions{})
+		if err != nil && !errors.IsAlreadyExists(err) {
 			return err
 		}
-		now := metav1.Now()
-		have.Status = status
-		have.Status.Conditions[0].LastHeartbeatTime = now
-		have.Status.Conditions[0].LastTransitionTime = now
-		if _, err = client.CoreV1().Nodes().UpdateStatus(ctx, have, metav1.UpdateOptions{}); err != nil {
+		// Controllers annotate a new node at once, so the first try may meet a conflict.
+		err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+			have, err := client.CoreV1().Nodes().Get(ctx, want.Name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			have.Status = want.Status
+			have.Status.Conditions[0].LastHeartbeatTime = metav1.Now()
+			have.Status.Conditions[0].LastTransitionTime = have.Status.Conditions[0].LastHeartbeatTime
+			_, err = client.CoreV1().Nodes().UpdateStatus(ctx, have, metav1.UpdateOptions{})
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}

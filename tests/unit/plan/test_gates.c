@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gates and placements: who is bound, who is released to a place, who waits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cluster.h"
+#include "manifests.h"
+
+static const char gang_config[] =
+    "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n"
+    "topologyAwareScheduling: {enabled: true}\n"
+    "scheduler: {defaultProfileName: default-scheduler, profiles: [{name: default-scheduler, "
+    "config: "
+    "{gangScheduling: true}}]}\n"
+    "---\napiVersion: grove.io/v1alpha1\nkind: ClusterTopologyBinding\nmetadata: {name: topo}\n"
+    "spec: {levels: [{domain: rack, key: x/rack}, {domain: host, key: kubernetes.io/hostname}]}\n";
+
+static const char node[] = "apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {x/rack: r7, "
+                           "kubernetes.io/hostname: n1}}\n";
+
+static void load_config(cluster *c, const char *text) {
+    assert_int_equal(grove_config_new(c->env, &c->config), 0);
+    grove_error err = GROVE_ERROR_INIT;
+    grove_status s = grove_config_load(c->config, text, strlen(text), &err);
+    if (s < 0) {
+        print_message("%s\n", err.message);
+    }
+    assert_int_equal(s, 0);
+}
+
+static void place(cluster *c, grove_placement *p, grove_placed_pod *pods,
+                  grove_gang_verdict verdict, int n) {
+    for (int i = 0; i < n; i++) {
+        object *o = cluster_pod(c, "s-0-a", i);
+        pods[i] = (grove_placed_pod){.pod = o->name, .uid = o->uid, .node = "n1"};
+    }
+    *p = (grove_placement){.size = sizeof *p,
+                           .verdict = verdict,
+                           .gang = "s-0",
+                           .reason = "InsufficientCapacity",
+                           .text = "needs 3 more GPUs",
+                           .pods = pods,
+                           .n_pods = (uint32_t)n,
+                           .retry_ns = GROVE_NEVER};
+    c->placements[0] = p;
+    c->n_placements = 1;
+}
+
+static void test_bind(void **state) {
+    (void)state;
+    cluster c;
+    grove_placement p;
+    grove_placed_pod pods[3];
+    cluster_open(&c, "s");
+    cluster_add(&c, SET_ONE);
+    cluster_settle(&c, 12);
+    place(&c, &p, pods, GROVE_VERDICT_PLACED, 3);
+    cluster_settle(&c, 12);
+    assert_int_equal(c.binds, 3);
+    assert_string_equal(cluster_text(&c, GV_KIND_PODGANG, "s-0", "/status/phase"), "Starting");
+    p.score = 875;
+    cluster_settle(&c, 12);
+    assert_string_equal(cluster_text(&c, GV_KIND_PODGANG, "s-0", "/status/placementScore"),
+                        "0.875");
+    cluster_close(&c);
+}
+
+static void test_unplaced_gang_says_why(void **state) {
+    (void)state;
+    cluster c;
+    grove_placement p;
+    grove_placed_pod pods[3];
+    cluster_open(&c, "s");
+    cluster_add(&c, SET_ONE);
+    cluster_settle(&c, 12);
+    place(&c, &p, pods, GROVE_VERDICT_INFEASIBLE, 0);
+    p.retry_ns = c.now + INT64_C(1) * 60000000000;
+    int64_t deadline = 0;
+    assert_true(cluster_waits(&c, "InsufficientCapacity", "s-0", &deadline));
+    assert_true(deadline == p.retry_ns);
+    assert_int_equal(c.binds, 0);
+    cluster_close(&c);
+}
+
+static void release(const char *set, const char *required, const char *preferred) {
+    cluster c;
+    grove_placement p;
+    grove_placed_pod pods[3];
+    cluster_open(&c, "s");
+    load_config(&c, gang_config);
+    cluster_add(&c, node);
+    cluster_add(&c, set);
+    cluster_settle(&c, 12);
+    assert_true(cluster_gated(cluster_pod(&c, "s-0-a", 0)));
+    assert_true(cluster_waits(&c, "NoPlacement", "s-0", NULL));
+    place(&c, &p, pods, GROVE_VERDICT_PLACED, 2);
+    cluster_settle(&c, 12);
+    assert_int_equal(c.binds, 0);
+    for (int i = 0; i < 2; i++) {
+        object *o = cluster_pod(&c, "s-0-a", i);
+        assert_false(cluster_gated(o));
+        grove_buf b;
+        grove_buf_init(&b, c.env);
+        const char *stem = "/spec/affinity/nodeAffinity/";
+        char path[128];
+        snprintf(path, sizeof path, "%srequiredDuringSchedulingIgnoredDuringExecution", stem);
+        const grove_node *n = cluster_node(&c, GV_KIND_POD, o->name, path);
+        if (n != NULL) {
+            grove_node_write_json(n, GROVE_WRITE_CANONICAL, &b, NULL);
+        }
+        assert_string_equal(b.data ? b.data : "", required);
+        grove_buf_clear(&b);
+        snprintf(path, sizeof path, "%spreferredDuringSchedulingIgnoredDuringExecution", stem);
+        grove_node_write_json(cluster_node(&c, GV_KIND_POD, o->name, path), GROVE_WRITE_CANONICAL,
+                              &b, NULL);
+        assert_string_equal(b.data, preferred);
+        grove_buf_fini(&b);
+    }
+    assert_true(cluster_gated(cluster_pod(&c, "s-0-a", 2))); /* no place of its own yet */
+    cluster_close(&c);
+}
+
+#define PREFERS                                                        \
+    "{\"preference\":{\"matchExpressions\":[{\"key\":\"kubernetes.io/" \
+    "hostname\",\"operator\":\"In\","                                  \
+    "\"values\":[\"n1\"]}]},\"weight\":100}"
+#define RACK "{\"key\":\"x/rack\",\"operator\":\"In\",\"values\":[\"r7\"]}"
+#define CLIQUE(spec, topology)                                                \
+    "    - name: a\n" topology                                                \
+    "      spec: {roleName: a, replicas: 3, minAvailable: 2, podSpec: {" spec \
+    "containers: [{name: c, image: i}]}}\n"
+#define IN_RACK "      topologyConstraint: {topologyName: topo, pack: {required: rack}}\n"
+
+static void test_release_without_constraint(void **state) {
+    (void)state;
+    release(SET_ONE, "", "[" PREFERS "]");
+}
+
+static void test_release_into_domain(void **state) {
+    (void)state;
+    release(SET_HEAD("1", "RollingRecreate") CLIQUE("", IN_RACK),
+            "{\"nodeSelectorTerms\":[{\"matchExpressions\":[" RACK "]}]}", "[" PREFERS "]");
+}
+
+/* Terms are alternatives: each is narrowed. */
+static void test_release_narrows_every_term(void **state) {
+    (void)state;
+    release(SET_HEAD("1", "RollingRecreate")
+                CLIQUE("affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+                       "{nodeSelectorTerms: [{matchExpressions: [{key: k, operator: Exists}]}, "
+                       "{matchFields: [{key: "
+                       "metadata.name, operator: In, values: [n1]}]}]}, "
+                       "preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: "
+                       "{matchExpressions: [{key: q, operator: Exists}]}}]}}, ",
+                       IN_RACK),
+            "{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"Exists\"}"
+            "," RACK "]},{\"matchExpressions\":[" RACK
+            "],\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n1\"]}"
+            "]}]}",
+            "[{\"preference\":{\"matchExpressions\":[{\"key\":\"q\",\"operator\":\"Exists\"}]},"
+            "\"weight\":1}"
+            "," PREFERS "]");
+}
+
+/* A gate of somebody else stays. */
+static void test_foreign_gate(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, SET_ONE);
+    cluster_round(&c);
+    cluster_round(&c);
+    object *o = cluster_pod(&c, "s-0-a", 0);
+    cluster_merge(&c, GV_KIND_POD, o->name,
+                  "{\"spec\":{\"schedulingGates\":[{\"name\":\"x/y\"},{\"name\":"
+                  "\"grove.io/podgang-pending-creation\"}]}}");
+    cluster_settle(&c, 12);
+    o = cluster_pod(&c, "s-0-a", 0);
+    assert_string_equal(cluster_text(&c, GV_KIND_POD, o->name, "/spec/schedulingGates/0/name"),
+                        "x/y");
+    assert_null(cluster_node(&c, GV_KIND_POD, o->name, "/spec/schedulingGates/1"));
+    cluster_close(&c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bind),
+        cmocka_unit_test(test_unplaced_gang_says_why),
+        cmocka_unit_test(test_release_without_constraint),
+        cmocka_unit_test(test_release_into_domain),
+        cmocka_unit_test(test_release_narrows_every_term),
+        cmocka_unit_test(test_foreign_gate),
+    };
+    return cmocka_run_group_tests_name("plan gates", tests, NULL, NULL);
+}
