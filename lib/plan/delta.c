@@ -93,11 +93,12 @@ static const char *word(gv_truth t) {
     return t == GV_TRUE ? "True" : t == GV_FALSE ? "False" : "Unknown";
 }
 
-static bool stands_so(const grove_node *live, const gv_condition *c) {
+static bool stands_so(const gv_work *w, const grove_node *live, const gv_condition *c) {
     if (c->absent) {
         return live == NULL;
     }
-    return live != NULL && !c->restart && gv_str_is(gv_get_str(live, "status"), word(c->status)) &&
+    bool old_clock = c->restart && !gv_str_eq(gv_get_str(live, "lastTransitionTime"), w->now_text);
+    return live != NULL && !old_clock && gv_str_is(gv_get_str(live, "status"), word(c->status)) &&
            gv_str_is(gv_get_str(live, "reason"), c->reason) &&
            gv_str_eq(gv_get_str(live, "message"), c->message);
 }
@@ -133,7 +134,7 @@ bool gv_delta_conditions(gv_work *w, gv_delta *d, const gv_memo *memo, int64_t g
                          const gv_condition *want, uint32_t n) {
     bool same = true;
     for (uint32_t i = 0; i < n && same; i++) {
-        same = stands_so(gv_condition_find(memo->conditions, want[i].type), &want[i]);
+        same = stands_so(w, gv_condition_find(memo->conditions, want[i].type), &want[i]);
     }
     if (same) {
         return true;
@@ -144,7 +145,7 @@ bool gv_delta_conditions(gv_work *w, gv_delta *d, const gv_memo *memo, int64_t g
     for (const grove_node *c = grove_node_first(memo->conditions); c;
          c = grove_node_next(memo->conditions, c)) {
         const gv_condition *mine = wanted(want, n, gv_get_str(c, "type"));
-        if (mine == NULL || (!mine->absent && stands_so(c, mine))) {
+        if (mine == NULL || (!mine->absent && stands_so(w, c, mine))) {
             grove_builder_copy(d->b, NULL, c);
         } else if (!mine->absent) {
             write_condition(w, d, c, generation, mine);
