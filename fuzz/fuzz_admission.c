@@ -28,10 +28,12 @@ static void check_findings(const grove_diags *found, const grove_admission_verdi
 static int admitted(grove_env *env, grove_doc *doc, grove_doc *old) {
     grove_diags *found = NULL;
     grove_admission_verdict verdict = GROVE_ADMISSION_VERDICT_INIT;
+    grove_validate_options options = {.size = (uint32_t)sizeof options,
+                                      .flags = GROVE_VALIDATE_LINT | GROVE_VALIDATE_POD_WARNINGS};
     require(grove_diags_new(env, &found) == GROVE_OK);
     grove_status status = grove_validate(env, doc, grove_doc_root(doc), old,
-                                         old ? grove_doc_root(old) : NULL, NULL, found, &verdict,
-                                         NULL);
+                                         old ? grove_doc_root(old) : NULL, &options, found,
+                                         &verdict, NULL);
     int allowed = status == GROVE_OK && verdict.allowed;
     if (status == GROVE_OK) {
         check_findings(found, &verdict);

@@ -3,6 +3,7 @@
 #include <grove/admission.h>
 
 #include "admission/defaulting.h"
+#include "admission/lint_run.h"
 #include "admission/pods.h"
 #include "admission/webhook.h"
 #include "value/doc.h"
@@ -137,6 +138,10 @@ static grove_status main_resource(run *v, grove_doc *doc, const grove_node *obje
     }
     if (st == GROVE_OK && !errors && !status && v->options.flags & GROVE_VALIDATE_POD_WARNINGS) {
         st = gv_admission_pod_warnings(v->kind, stored, grove_doc_root(stored), v->diags);
+    }
+    if (st == GROVE_OK && verdict->allowed && !status && v->options.flags & GROVE_VALIDATE_LINT) {
+        st = gv_lint_run(v->kind, stored, grove_doc_root(stored), old, v->config, v->options.lint,
+                         v->diags);
     }
     grove_doc_unref(stored);
     return st;

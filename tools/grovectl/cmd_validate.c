@@ -24,6 +24,9 @@ static const char help[] =
     "  --field-validation Strict|Warn|Ignore\n"
     "                            what unknown fields are [Strict]: refused, a warning, nothing\n"
     "  --strict                  warnings refuse too\n"
+    "  --lint                    warn of what is admitted and most likely not meant\n"
+    "  --no-lint CODE[,CODE...]  lints that are switched off (GRV3012)\n"
+    "  --nodes FILE              Node objects: lets lints ask what the cluster has\n"
     "  --schema-only             as a cluster without Grove's webhooks: the resource definitions "
     "alone\n"
     "  --unknown-kinds pass|refuse\n"
@@ -32,9 +35,15 @@ static const char help[] =
     "\n"
     "Exit status: 0 all admitted, 1 some refused, 2 wrong usage or unreadable input.\n";
 
+#define MAX_DISABLED 64
+
 typedef struct request {
     grove_env *env;
     grove_validate_options options;
+    grove_lint_options lint;
+    uint32_t disabled[MAX_DISABLED];
+    const char *nodes_path;
+    grove_doc *nodes; /* a List of them */
     findings_format format;
     const char *old_path, *config_path, *cases_path;
     int refuse_unknown;
@@ -237,6 +246,22 @@ static int choose(const char *option, const char *word, const char *const *words
     return usage(option, word);
 }
 
+/* GRV3012,3004 */
+static int switch_off(request *q, const char *list) {
+    for (const char *at = list; *at;) {
+        char *end = NULL;
+        at += strncmp(at, "GRV", 3) == 0 ? 3 : 0;
+        unsigned long code = strtoul(at, &end, 10);
+        if (end == at || (*end && *end != ',') || !grove_code_get((uint32_t)code) ||
+            q->lint.n_disabled == MAX_DISABLED) {
+            return usage("not a list of codes", list);
+        }
+        q->disabled[q->lint.n_disabled++] = (uint32_t)code;
+        at = *end ? end + 1 : end;
+    }
+    return EXIT_OK;
+}
+
 static int take_option(request *q, const char *option, const char *value) {
     static const char *const formats[] = {"text", "json", "sarif", "github", NULL};
     static const char *const fields[] = {"Strict", "Warn", "Ignore", NULL};
@@ -257,6 +282,10 @@ static int take_option(request *q, const char *option, const char *value) {
         q->old_path = value;
     } else if (strcmp(option, "--config") == 0) {
         q->config_path = value;
+    } else if (strcmp(option, "--no-lint") == 0) {
+        code = switch_off(q, value);
+    } else if (strcmp(option, "--nodes") == 0) {
+        q->nodes_path = value;
     } else if (strcmp(option, "--cases") == 0) {
         q->cases_path = value;
     } else {
@@ -265,8 +294,38 @@ static int take_option(request *q, const char *option, const char *value) {
     return code;
 }
 
+/* All nodes of a file as one array, whatever form the file has. */
+static int read_nodes(request *q) {
+    io_objects objects = {0};
+    grove_builder *b = NULL;
+    grove_error err = GROVE_ERROR_INIT;
+    int code = io_read_objects(q->env, q->nodes_path, 0, &objects);
+    if (code == EXIT_OK && grove_builder_new(q->env, &b) == GROVE_OK) {
+        grove_builder_open_array(b, NULL);
+        for (size_t i = 0; i < objects.n; i++) {
+            grove_builder_link(b, NULL, objects.v[i].doc, objects.v[i].node);
+        }
+        grove_builder_close(b);
+        if (grove_builder_finish(b, &q->nodes, &err) < 0) {
+            io_print_error(q->nodes_path, &err);
+            code = EXIT_USAGE;
+        }
+    }
+    grove_builder_free(b);
+    io_free_objects(&objects);
+    q->lint.nodes_doc = q->nodes;
+    q->lint.nodes = q->nodes ? grove_doc_root(q->nodes) : NULL;
+    return code;
+}
+
 static int run_request(request *q, char **files, int n) {
     int code = io_read_config(q->env, q->config_path, &q->options.config);
+    q->lint.size = (uint32_t)sizeof q->lint;
+    q->lint.disabled = q->disabled;
+    q->options.lint = &q->lint;
+    if (code == EXIT_OK && q->nodes_path) {
+        code = read_nodes(q);
+    }
     if (code == EXIT_OK && q->old_path) {
         code = io_read_objects(q->env, q->old_path, GROVE_PARSE_STRICT, &q->old);
     }
@@ -300,6 +359,8 @@ int cmd_validate(int argc, char **argv) {
         }
         if (strcmp(word, "--strict") == 0) {
             q.options.flags |= GROVE_VALIDATE_WARNINGS_REFUSE;
+        } else if (strcmp(word, "--lint") == 0) {
+            q.options.flags |= GROVE_VALIDATE_LINT;
         } else if (strcmp(word, "--schema-only") == 0) {
             q.options.flags |= GROVE_VALIDATE_SCHEMA_ONLY;
         } else if (word[0] == '-' && word[1] != '\0') {
@@ -323,6 +384,7 @@ int cmd_validate(int argc, char **argv) {
     code = run_request(&q, argv, n);
     grove_buf_fini(&q.out);
     io_free_objects(&q.old);
+    grove_doc_unref(q.nodes);
     grove_config_unref(q.options.config);
     grove_env_unref(q.env);
     return code;

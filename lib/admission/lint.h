@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lints: what is admitted and still most likely not meant. Each file below holds the rules of one matter. */
+#ifndef GV_ADMISSION_LINT_H
+#define GV_ADMISSION_LINT_H
+
+#include "model/config.h"
+#include "model/schema_walk.h"
+#include "value/doc.h"
+
+/* One run over a stored PodCliqueSet. */
+typedef struct gv_lint {
+    gv_check c;
+    const grove_config *config;
+    const grove_lint_options *options; /* NULL: all lints, no nodes */
+    const grove_node *set, *tmpl, *cliques, *groups;
+    const grove_node *old_tmpl; /* of the stored object, for an update; NULL */
+    gv_path spec_path, tmpl_path, cliques_path, groups_path;
+} gv_lint;
+
+/* False for a code that was switched off. */
+bool gv_lint_on(const gv_lint *l, gv_code code);
+/* gv_check_warning for a code that is on. */
+#define GV_LINT(l, code, path, at, ...)                                   \
+    do {                                                                  \
+        if (gv_lint_on((l), (code))) {                                    \
+            gv_check_warning(&(l)->c, (code), (path), (at), __VA_ARGS__); \
+        }                                                                 \
+    } while (0)
+
+/* The group that lists a clique; NULL. */
+const grove_node *gv_lint_group_of(const gv_lint *l, gv_str clique);
+
+void gv_lint_names(gv_lint *l);   /* lint_names.c: lengths, hostnames, collisions */
+void gv_lint_scaling(gv_lint *l); /* lint_scaling.c: autoscalers, replicas, start order */
+void gv_lint_pods(gv_lint *l);    /* lint_pods.c: environment, images, fields Grove overwrites */
+void gv_lint_cluster(gv_lint *l); /* lint_cluster.c: levels, schedulers, priority classes */
+
+#endif
