@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Defaults of pods, nodes, namespaces and services. */
+/* Defaults of pods, nodes, namespaces and services: those of single fields are model/served's, here is
+ * what depends on the cluster or is made of several fields. */
 #include "sim/defaults.h"
 
+#include "model/served.h"
 #include "sim/condition.h"
 #include "sim/meta.h"
 
@@ -263,7 +265,14 @@ static void plain(draft *d, const grove_node *body, bool has_status) {
     keep_members(d, body, has_status ? status : NULL);
 }
 
-grove_status gv_sim_default_new(grove_sim *sim, gv_kind kind, grove_doc *doc,
+/* The object with the defaults of its single fields. */
+static grove_status fill_fields(grove_sim *sim, gv_kind kind, grove_doc *doc,
+                                const grove_node *body, grove_doc **out_doc) {
+    gv_served_write(sim->builder, NULL, doc, body, kind);
+    return grove_builder_finish(sim->builder, out_doc, NULL);
+}
+
+static grove_status fill_object(grove_sim *sim, gv_kind kind, grove_doc *doc,
                                 const grove_node *body, grove_doc **out_doc) {
     draft d = {sim, sim->builder, doc};
     grove_builder_open_object(d.b, NULL);
@@ -286,4 +295,13 @@ grove_status gv_sim_default_new(grove_sim *sim, gv_kind kind, grove_doc *doc,
     }
     grove_builder_close(d.b);
     return grove_builder_finish(d.b, out_doc, NULL);
+}
+
+grove_status gv_sim_default_new(grove_sim *sim, gv_kind kind, grove_doc *doc,
+                                const grove_node *body, grove_doc **out_doc) {
+    grove_doc *fields = NULL;
+    grove_status st = fill_fields(sim, kind, doc, body, &fields);
+    st = st < 0 ? st : fill_object(sim, kind, fields, grove_doc_root(fields), out_doc);
+    grove_doc_unref(fields);
+    return st;
 }
