@@ -9,17 +9,17 @@
 
 /* ---- verdicts ---- */
 
-bool gv_kit_want(gv_kit *k, bool ok, const char *text, int line) {
-    if (!ok && !k->failed) {
-        k->failed = true;
-        const gv_held *last = k->completions.n ? k->completions.v[k->completions.n - 1] : NULL;
-        (void)gv_fmt(k->why, sizeof k->why, "line %d: %s%s%s", line, text,
-                     last ? "; last answer: " : "",
-                     !last                         ? ""
-                     : last->completion.message[0] ? last->completion.message
-                                                   : grove_status_name(last->completion.status));
+void gv_kit_fail(gv_kit *k, const char *text, int line) {
+    if (k->failed) {
+        return;
     }
-    return ok;
+    k->failed = true;
+    const gv_held *last = k->completions.n ? k->completions.v[k->completions.n - 1] : NULL;
+    (void)gv_fmt(k->why, sizeof k->why, "line %d: %s%s%s", line, text,
+                 last ? "; last answer: " : "",
+                 !last                         ? ""
+                 : last->completion.message[0] ? last->completion.message
+                                               : grove_status_name(last->completion.status));
 }
 
 void gv_kit_skip(gv_kit *k, const char *why) {
@@ -31,7 +31,7 @@ static void broke(gv_kit *k, grove_status st) {
     if (k->broken == GROVE_OK) {
         k->broken = st;
     }
-    (void)gv_kit_want(k, false, grove_status_name(st), 0);
+    gv_kit_fail(k, grove_status_name(st), 0);
 }
 
 void gv_kit_clear(gv_kit *k) {

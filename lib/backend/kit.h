@@ -44,14 +44,15 @@ extern const gv_check gv_checks_objects[], gv_checks_patches[], gv_checks_deleti
 
 /* ---- verdicts ---- */
 
-/* False, and the check has failed, when `ok` is false. */
-bool gv_kit_want(gv_kit *k, bool ok, const char *text, int line);
+/* The check has failed; the first failure is the one that is told. */
+void gv_kit_fail(gv_kit *k, const char *text, int line);
 void gv_kit_skip(gv_kit *k, const char *why);
-#define WANT(k, condition)                                          \
-    do {                                                            \
-        if (!gv_kit_want((k), (condition), #condition, __LINE__)) { \
-            return;                                                 \
-        }                                                           \
+#define WANT(k, condition)                          \
+    do {                                            \
+        if (!(condition)) {                         \
+            gv_kit_fail((k), #condition, __LINE__); \
+            return;                                 \
+        }                                           \
     } while (0)
 
 /* ---- operations ---- */

@@ -172,24 +172,25 @@ grove_status grove_sim_dump(grove_sim *sim, grove_doc **out_doc, grove_error *er
 
 /* ---- what containers are made to do ---- */
 
-static grove_status running_pod(grove_sim *sim, const char *ns, const char *name, gv_sim_pod **out,
-                                grove_error *err) {
+/* NULL with *err filled: no such pod (GROVE_E_NOT_FOUND), or nothing runs it (GROVE_E_CONFLICT). */
+static gv_sim_pod *running_pod(grove_sim *sim, const char *ns, const char *name, grove_status *st,
+                               grove_error *err) {
     gv_sim_object *o = gv_sim_find(sim, GV_KIND_POD, gv_str_c(ns), gv_str_c(name));
     if (!o) {
-        return gv_error(err, GROVE_E_NOT_FOUND, "pods \"%s\" not found", name);
+        *st = gv_error(err, GROVE_E_NOT_FOUND, "pods \"%s\" not found", name);
+        return NULL;
     }
     if (!o->pod) {
-        return gv_error(err, GROVE_E_CONFLICT, "pod %s does not run on any node", name);
+        *st = gv_error(err, GROVE_E_CONFLICT, "pod %s does not run on any node", name);
     }
-    *out = o->pod;
-    return GROVE_OK;
+    return o->pod;
 }
 
 grove_status grove_sim_set_ready(grove_sim *sim, const char *ns, const char *pod, int32_t ready,
                                  grove_error *err) {
-    gv_sim_pod *run = NULL;
-    grove_status st = running_pod(sim, ns, pod, &run, err);
-    if (st < 0) {
+    grove_status st = GROVE_OK;
+    gv_sim_pod *run = running_pod(sim, ns, pod, &st, err);
+    if (!run) {
         return st;
     }
     run->probe = ready ? 1 : 0;
@@ -207,10 +208,10 @@ grove_status grove_sim_set_ready(grove_sim *sim, const char *ns, const char *pod
 
 grove_status grove_sim_crash(grove_sim *sim, const char *ns, const char *pod, const char *container,
                              int32_t exit_code, grove_error *err) {
-    gv_sim_pod *run = NULL;
-    grove_status st = running_pod(sim, ns, pod, &run, err);
+    grove_status st = GROVE_OK;
+    gv_sim_pod *run = running_pod(sim, ns, pod, &st, err);
     bool found = false;
-    if (st < 0) {
+    if (!run) {
         return st;
     }
     for (size_t i = 0; i < run->containers.n; i++) {

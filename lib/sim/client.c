@@ -313,7 +313,10 @@ static grove_status control(void *impl, grove_control what, void *arg, grove_err
     gv_sim_client *c = impl;
     switch (what) {
     case GROVE_CONTROL_FLUSH:
-        return GROVE_OK; /* nothing is ever held back */
+        for (size_t i = 0; i < c->watches.n; i++) { /* nothing is ever held back: say so */
+            gv_sim_watch_bookmark(c->watches.v[i]);
+        }
+        return GROVE_OK;
     case GROVE_CONTROL_STATS:
         return arg ? stats(c, arg) : GROVE_E_INVALID;
     case GROVE_CONTROL_PAUSE:

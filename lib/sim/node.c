@@ -220,23 +220,25 @@ grove_status gv_sim_node_tick(grove_sim *sim, gv_sim_node *n) {
 
 /* ---- what a person does to a node ---- */
 
-static grove_status find_node(grove_sim *sim, const char *name, gv_sim_object **out,
-                              grove_error *err) {
+/* NULL with *st and *err filled. */
+static gv_sim_object *find_node(grove_sim *sim, const char *name, grove_status *st,
+                                grove_error *err) {
     gv_sim_object *o = gv_sim_find(sim, GV_KIND_NODE, (gv_str){"", 0}, gv_str_c(name));
     if (!o) {
-        return gv_error(err, GROVE_E_NOT_FOUND, "nodes \"%s\" not found", name);
+        *st = gv_error(err, GROVE_E_NOT_FOUND, "nodes \"%s\" not found", name);
+        return NULL;
     }
     if (record(sim, o) < 0) {
-        return gv_error_nomem(err);
+        *st = gv_error_nomem(err);
+        return NULL;
     }
-    *out = o;
-    return GROVE_OK;
+    return o;
 }
 
 grove_status grove_sim_fail_node(grove_sim *sim, const char *node, grove_error *err) {
-    gv_sim_object *o = NULL;
-    grove_status st = find_node(sim, node, &o, err);
-    if (st < 0 || o->node->silent) {
+    grove_status st = GROVE_OK;
+    gv_sim_object *o = find_node(sim, node, &st, err);
+    if (!o || o->node->silent) {
         return st;
     }
     o->node->silent = true;
@@ -246,9 +248,9 @@ grove_status grove_sim_fail_node(grove_sim *sim, const char *node, grove_error *
 }
 
 grove_status grove_sim_recover_node(grove_sim *sim, const char *node, grove_error *err) {
-    gv_sim_object *o = NULL;
-    grove_status st = find_node(sim, node, &o, err);
-    if (st < 0 || !o->node->silent) {
+    grove_status st = GROVE_OK;
+    gv_sim_object *o = find_node(sim, node, &st, err);
+    if (!o || !o->node->silent) {
         return st;
     }
     if (gv_sim_touch(sim, o) < 0) {
@@ -261,9 +263,9 @@ grove_status grove_sim_recover_node(grove_sim *sim, const char *node, grove_erro
 }
 
 grove_status grove_sim_cordon(grove_sim *sim, const char *node, int32_t on, grove_error *err) {
-    gv_sim_object *o = NULL;
-    grove_status st = find_node(sim, node, &o, err);
-    if (st < 0) {
+    grove_status st = GROVE_OK;
+    gv_sim_object *o = find_node(sim, node, &st, err);
+    if (!o) {
         return st;
     }
     grove_builder *b = sim->builder;

@@ -5,7 +5,6 @@
 #include <grove/quantity.h>
 
 #include "sim/meta.h"
-#include "sim/scheduler.h"
 
 /* ---- amounts ---- */
 

@@ -8,6 +8,5 @@
 /* Lets every scheduler look at the pods that wait for it. */
 grove_status gv_sim_schedule(grove_sim *sim);
 void gv_sim_schedulers_fini(grove_sim *sim);
-void gv_sim_needs_forget(grove_sim *sim, gv_sim_object *o);
 
 #endif

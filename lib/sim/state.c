@@ -7,7 +7,7 @@
 #include "sim/kubelet.h"
 #include "sim/meta.h"
 #include "sim/node.h"
-#include "sim/scheduler.h"
+#include "sim/room.h"
 
 /* ---- finding ---- */
 

@@ -15,6 +15,7 @@ struct gv_sim_watch {
     uint64_t snapshot_rv;
     bool sync;             /* SYNCED is still to be told */
     bool lost;             /* GONE is to be told */
+    bool bookmark;         /* BOOKMARK is to be told once everything else was */
     uint64_t next;         /* number of the change to look at next */
     uint64_t rv;           /* told up to here */
     grove_event_type type; /* of the change at `next`, once peek found it */
@@ -131,6 +132,10 @@ uint64_t gv_sim_watch_token(const gv_sim_watch *w) {
     return w->token;
 }
 
+void gv_sim_watch_bookmark(gv_sim_watch *w) {
+    w->bookmark = true;
+}
+
 void gv_sim_watch_lose(gv_sim_watch *w) {
     w->lost = true;
 }
@@ -166,7 +171,9 @@ bool gv_sim_watch_peek(grove_sim *sim, gv_sim_watch *w, uint64_t *out_rv) {
             return true;
         }
     }
-    return false;
+    w->type = GROVE_EVENT_BOOKMARK;
+    *out_rv = sim->rv;
+    return w->bookmark;
 }
 
 /* The last state that matched, under the version of the change that made it leave. */
@@ -208,6 +215,9 @@ grove_status gv_sim_watch_event(grove_sim *sim, const gv_sim_watch *w, grove_eve
         e.object_doc = first_doc(w, w->first_at);
     } else if (w->sync) {
         e.type = GROVE_EVENT_SYNCED;
+    } else if (w->type == GROVE_EVENT_BOOKMARK) {
+        e.type = GROVE_EVENT_BOOKMARK;
+        version = sim->rv;
     } else {
         const gv_sim_change *c = change_at(&sim->tables[w->kind], w->next);
         e.type = w->type;
@@ -238,6 +248,9 @@ void gv_sim_watch_advance(grove_sim *sim, gv_sim_watch *w) {
         grove_doc_unref(first_doc(w, w->first_at++));
     } else if (w->sync) {
         w->sync = false;
+    } else if (w->type == GROVE_EVENT_BOOKMARK) {
+        w->bookmark = false;
+        w->rv = sim->rv;
     } else {
         w->rv = change_at(&sim->tables[w->kind], w->next)->rv;
         w->next++;

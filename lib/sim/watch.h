@@ -7,8 +7,8 @@
 
 typedef struct gv_sim_watch gv_sim_watch;
 
-/* `w` is complete (all fields of this version). GROVE_E_REFUSED for selectors that cannot be read. */
-grove_status gv_sim_watch_make(grove_sim *sim, const grove_watch *w, gv_sim_watch **out_watch,
+/* `in` is complete (all fields of this version). GROVE_E_REFUSED for selectors that cannot be read. */
+grove_status gv_sim_watch_make(grove_sim *sim, const grove_watch *in, gv_sim_watch **out_watch,
                                grove_error *err);
 void gv_sim_watch_free(grove_sim *sim, gv_sim_watch *w);
 uint64_t gv_sim_watch_token(const gv_sim_watch *w);
@@ -18,6 +18,8 @@ bool gv_sim_watch_peek(grove_sim *sim, gv_sim_watch *w, uint64_t *out_rv);
 grove_status gv_sim_watch_event(grove_sim *sim, const gv_sim_watch *w, grove_event *out_event,
                                 char rv[24]);
 void gv_sim_watch_advance(grove_sim *sim, gv_sim_watch *w);
+/* Tells how far the watch is, once it has told everything. */
+void gv_sim_watch_bookmark(gv_sim_watch *w);
 /* Forgets the position: the next event is GONE. */
 void gv_sim_watch_lose(gv_sim_watch *w);
 

@@ -164,7 +164,9 @@ typedef struct grove_pollfd {
 
 /** Orders for the backend as a whole; unknown ones answer GROVE_E_UNSUPPORTED. Since 0.1. */
 typedef int32_t grove_control;
-#define GROVE_CONTROL_FLUSH 1 /**< arg NULL: hand everything held back to the cluster now */
+#define GROVE_CONTROL_FLUSH \
+    1 /**< arg NULL: hand everything held back to the cluster now; the embedded
+                                     cluster also sends a BOOKMARK on each watch */
 #define GROVE_CONTROL_STATS 2 /**< arg grove_buf *: appends one JSON object of counters */
 #define GROVE_CONTROL_PAUSE 3 /**< arg NULL: accept, but send nothing, until RESUME */
 #define GROVE_CONTROL_RESUME 4

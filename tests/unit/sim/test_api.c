@@ -411,6 +411,31 @@ static void test_old_page(void **state) {
     close_world(&w);
 }
 
+static void test_bookmark(void **state) {
+    world w;
+    grove_backend b;
+    seen s = {0};
+    (void)state;
+    open_world(&w, NULL);
+    assert_int_equal(grove_sim_backend(w.sim, &b, NULL), GROVE_OK);
+    watch(&b, 1, NULL);
+    touch(&w, 1);
+    assert_int_equal(apply(&w, "{apiVersion: v1, kind: Secret, metadata: {name: s}}", NULL),
+                     GROVE_OK);
+    assert_int_equal(b.ops->control(b.impl, GROVE_CONTROL_FLUSH, NULL, NULL), GROVE_OK);
+    look(&w, &b, &s);
+    assert_int_equal(s.events, 3); /* synced, added, bookmark */
+    char last[24];
+    (void)snprintf(last, sizeof last, "%s", s.last); /* past the Secret: nothing here is older */
+    watch(&b, 2, last);
+    touch(&w, 2);
+    look(&w, &b, &s);
+    assert_int_equal(s.events, 7);
+    assert_int_equal(s.gone, 0);
+    b.ops->destroy(b.impl);
+    close_world(&w);
+}
+
 static void test_pause(void **state) {
     world w;
     grove_backend b;
@@ -465,6 +490,7 @@ int main(void) {
         cmocka_unit_test(test_gang_scheduler), cmocka_unit_test(test_node_specs),
         cmocka_unit_test(test_history_ends),   cmocka_unit_test(test_old_page),
         cmocka_unit_test(test_pause),          cmocka_unit_test(test_observe),
+        cmocka_unit_test(test_bookmark),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
