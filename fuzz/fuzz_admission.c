@@ -56,6 +56,22 @@ static void check_admitted(grove_env *env, grove_doc *doc) {
     grove_doc_unref(once);
 }
 
+/* Today's form of an older object is in today's form. */
+static void check_migration(grove_env *env, grove_doc *doc) {
+    grove_doc *once = NULL, *twice = NULL;
+    grove_diags *found = NULL;
+    require(grove_diags_new(env, &found) == GROVE_OK);
+    if (grove_migrate(env, doc, grove_doc_root(doc), found, &once, NULL) == GROVE_OK &&
+        grove_diags_errors(found) == 0) {
+        require(grove_migrate(env, once, grove_doc_root(once), found, &twice, NULL) == GROVE_OK);
+        require(grove_diags_errors(found) == 0);
+        require(grove_node_equal(grove_doc_root(once), grove_doc_root(twice)));
+    }
+    grove_doc_unref(twice);
+    grove_doc_unref(once);
+    grove_diags_free(found);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -67,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     if (grove_stream_new(env, (const char *)data, size, 0, &stream, NULL) == GROVE_OK) {
         while (grove_stream_next(stream, &doc, NULL) == GROVE_OK && doc) {
+            check_migration(env, doc);
             if (admitted(env, doc, NULL)) {
                 check_admitted(env, doc);
             }

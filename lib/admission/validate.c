@@ -183,15 +183,11 @@ static bool has_objection(const grove_diags *diags, uint32_t from) {
     return false;
 }
 
-grove_status grove_validate(grove_env *env, grove_doc *doc, const grove_node *object,
-                            grove_doc *old_doc, const grove_node *old,
-                            const grove_validate_options *options, grove_diags *diags,
-                            grove_admission_verdict *out_verdict, grove_error *err) {
+static grove_status judge(grove_env *env, grove_doc *doc, const grove_node *object,
+                          grove_doc *old_doc, const grove_node *old,
+                          const grove_validate_options *options, grove_diags *diags,
+                          grove_admission_verdict *out_verdict, grove_error *err) {
     run v;
-    if (!env || !doc || !object || !diags || !out_verdict ||
-        out_verdict->size < sizeof *out_verdict) {
-        return gv_error(err, GROVE_E_INVALID, "grove_validate: an argument is missing");
-    }
     grove_status st = run_init(&v, env, object, options, diags, err);
     if (st < 0) {
         return st;
@@ -216,6 +212,38 @@ grove_status grove_validate(grove_env *env, grove_doc *doc, const grove_node *ob
     }
     run_fini(&v);
     return st;
+}
+
+/* The object in today's form; what cannot be carried over refuses it as a decoder would. */
+static grove_status judge_legacy(grove_env *env, grove_doc *doc, const grove_node *object,
+                                 grove_doc *old_doc, const grove_node *old,
+                                 const grove_validate_options *options, grove_diags *diags,
+                                 grove_admission_verdict *out_verdict, grove_error *err) {
+    grove_doc *modern = NULL;
+    uint32_t before = grove_diags_errors(diags);
+    grove_status st = grove_migrate(env, doc, object, diags, &modern, err);
+    if (st == GROVE_OK && grove_diags_errors(diags) > before) {
+        refuse(out_verdict, GROVE_STAGE_DECODE, 400);
+    } else if (st == GROVE_OK) {
+        st = judge(env, modern, grove_doc_root(modern), old_doc, old, options, diags, out_verdict,
+                   err);
+    }
+    grove_doc_unref(modern);
+    return st;
+}
+
+grove_status grove_validate(grove_env *env, grove_doc *doc, const grove_node *object,
+                            grove_doc *old_doc, const grove_node *old,
+                            const grove_validate_options *options, grove_diags *diags,
+                            grove_admission_verdict *out_verdict, grove_error *err) {
+    if (!env || !doc || !object || !diags || !out_verdict ||
+        out_verdict->size < sizeof *out_verdict) {
+        return gv_error(err, GROVE_E_INVALID, "grove_validate: an argument is missing");
+    }
+    bool legacy = options && options->size > offsetof(grove_validate_options, flags) + 3 &&
+                  options->flags & GROVE_VALIDATE_LEGACY;
+    return (legacy ? judge_legacy : judge)(env, doc, object, old_doc, old, options, diags,
+                                           out_verdict, err);
 }
 
 grove_status grove_default(grove_env *env, grove_doc *doc, const grove_node *object,

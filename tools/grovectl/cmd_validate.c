@@ -27,6 +27,7 @@ static const char help[] =
     "  --lint                    warn of what is admitted and most likely not meant\n"
     "  --no-lint CODE[,CODE...]  lints that are switched off (GRV3012)\n"
     "  --nodes FILE              Node objects: lets lints ask what the cluster has\n"
+    "  --legacy                  read the forms of older releases, with a warning\n"
     "  --schema-only             as a cluster without Grove's webhooks: the resource definitions "
     "alone\n"
     "  --unknown-kinds pass|refuse\n"
@@ -70,6 +71,12 @@ static int skip_unknown(request *q, const io_object *object) {
     fprintf(stderr, "%s: %s %s is none of Grove's kinds: %s\n", object->file,
             io_member(object->node, "kind"), io_name(object->node),
             q->refuse_unknown ? "refused" : "passed by");
+    if (strcmp(io_member(object->node, "kind"), "PodGangSet") == 0 ||
+        strcmp(io_member(object->node, "kind"), "ClusterTopology") == 0) {
+        fputs("    it was one in an older release: --legacy reads it, `grovectl migrate` rewrites "
+              "it\n",
+              stderr);
+    }
     q->refused |= q->refuse_unknown;
     return EXIT_OK;
 }
@@ -359,6 +366,8 @@ int cmd_validate(int argc, char **argv) {
         }
         if (strcmp(word, "--strict") == 0) {
             q.options.flags |= GROVE_VALIDATE_WARNINGS_REFUSE;
+        } else if (strcmp(word, "--legacy") == 0) {
+            q.options.flags |= GROVE_VALIDATE_LEGACY;
         } else if (strcmp(word, "--lint") == 0) {
             q.options.flags |= GROVE_VALIDATE_LINT;
         } else if (strcmp(word, "--schema-only") == 0) {

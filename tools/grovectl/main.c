@@ -6,6 +6,7 @@
 #include <string.h>
 
 const verb grovectl_verbs[] = {
+    {"migrate", "objects of older releases in today's form", cmd_migrate},
     {"crd", "print the resource definitions", cmd_crd},
     {"place", "decide where gangs go", cmd_place},
     {"default", "objects as a cluster would store them", cmd_default},

@@ -16,6 +16,7 @@ typedef struct verb {
 extern const verb grovectl_verbs[]; /* ends with a NULL name */
 
 int cmd_crd(int argc, char **argv);
+int cmd_migrate(int argc, char **argv);
 int cmd_place(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
