@@ -277,23 +277,33 @@ static int64_t client_deadline(gv_sim_client *c) {
     return waits ? c->sim->now : grove_sim_deadline(c->sim);
 }
 
+/* One instant: what is due, what was ordered, what follows at once, and the news of it. */
+static grove_status process_instant(gv_sim_client *c, int64_t at, uint32_t *left,
+                                    const grove_sink *sink, grove_error *err) {
+    grove_status st = grove_sim_advance(c->sim, at, err);
+    if (st < 0 || c->paused) {
+        return st;
+    }
+    st = carry_out(c, err);
+    if (st == GROVE_OK) {
+        st = grove_sim_advance(c->sim, at, err);
+    }
+    if (st == GROVE_OK) {
+        st = tell_outcomes(c, sink, left);
+    }
+    return st == GROVE_OK ? tell_events(c, sink, left) : st;
+}
+
+/* Instant by instant, so that a long step does not outrun the history that watches read. */
 static grove_status process(void *impl, int64_t now, uint32_t budget, const grove_sink *sink,
                             int64_t *out_deadline, grove_error *err) {
     gv_sim_client *c = impl;
     uint32_t left = budget > 0 ? budget : UINT32_MAX;
-    grove_status st = grove_sim_advance(c->sim, now, err);
-    if (st == GROVE_OK && !c->paused) {
-        st = carry_out(c, err);
-        if (st == GROVE_OK) {
-            st = grove_sim_advance(c->sim, now, err); /* what answers at the same instant */
-        }
-        if (st == GROVE_OK) {
-            st = tell_outcomes(c, sink, &left);
-        }
-        if (st == GROVE_OK) {
-            st = tell_events(c, sink, &left);
-        }
-    }
+    grove_status st = GROVE_OK;
+    do {
+        int64_t next = grove_sim_deadline(c->sim);
+        st = process_instant(c, next < now ? next : now, &left, sink, err);
+    } while (st == GROVE_OK && left > 0 && c->sim->now < now);
     if (st == GROVE_OK && out_deadline) {
         *out_deadline = client_deadline(c);
     }
