@@ -54,6 +54,7 @@ static bool is_set(const char *list) {
 #define DIRECTIVE_PATCH "$patch"
 #define DIRECTIVE_RETAIN "$retainKeys"
 #define DIRECTIVE_DROP "$deleteFromPrimitiveList/"
+#define DIRECTIVE_ORDER "$setElementOrder/"
 
 static bool is_directive(const char *key) {
     return key[0] == '$';
@@ -114,20 +115,56 @@ static bool replaces_all(const grove_node *patch) {
     return false;
 }
 
-static void merge_keyed(merge *m, const char *key, const grove_node *target,
-                        const grove_node *patch, const char *by) {
-    grove_builder_open_array(m->b, key);
-    GV_EACH(t, target) {
-        const grove_node *p = find_by(patch, by, grove_node_get(t, by));
-        if (!p) {
-            keep(m, NULL, t);
-        } else if (!says(p, "delete")) {
+/* One element of the result: what the patch makes of it, unless it deletes it. */
+static void put_element(merge *m, const grove_node *t, const grove_node *p) {
+    if (!p) {
+        keep(m, NULL, t);
+    } else if (!says(p, "delete")) {
+        if (t) {
             merge_object(m, NULL, t, p);
+        } else {
+            add_clean(m, NULL, p);
         }
     }
+}
+
+/* The next element that the order names and that exists on either side; moves *at. */
+static void put_ordered(merge *m, const grove_node *order, const grove_node **at,
+                        const grove_node *target, const grove_node *patch, const char *by) {
+    while (*at) {
+        const grove_node *key = grove_node_get(*at, by);
+        const grove_node *t = find_by(target, by, key), *p = find_by(patch, by, key);
+        *at = grove_node_next(order, *at);
+        if (t || p) {
+            put_element(m, t, p);
+            return;
+        }
+    }
+}
+
+/*
+ * Elements that the order names stand in its order, in the places where such elements stood; the others keep
+ * theirs. Without an order: the target's elements, then what the patch adds.
+ */
+static void merge_keyed(merge *m, const char *key, const grove_node *target,
+                        const grove_node *patch, const char *by, const grove_node *order) {
+    const grove_node *at = grove_node_first(order);
+    grove_builder_open_array(m->b, key);
+    GV_EACH(t, target) {
+        const grove_node *own = grove_node_get(t, by);
+        if (find_by(order, by, own)) {
+            put_ordered(m, order, &at, target, patch, by);
+        } else {
+            put_element(m, t, find_by(patch, by, own));
+        }
+    }
+    while (at) {
+        put_ordered(m, order, &at, target, patch, by);
+    }
     GV_EACH(p, patch) {
-        if (!says(p, "delete") && !find_by(target, by, grove_node_get(p, by))) {
-            add_clean(m, NULL, p);
+        const grove_node *own = grove_node_get(p, by);
+        if (!find_by(target, by, own) && !find_by(order, by, own)) {
+            put_element(m, NULL, p);
         }
     }
     grove_builder_close(m->b);
@@ -161,29 +198,31 @@ static void merge_set(merge *m, const char *key, const grove_node *target, const
 
 /* ---- values ---- */
 
-static const grove_node *dropped_from(const grove_node *patch, const char *key) {
+/* The member "<directive><key>" of a patch. */
+static const grove_node *directed(const grove_node *patch, const char *directive, const char *key) {
+    size_t n = strlen(directive);
     GV_EACH(p, patch) {
         const char *k = grove_node_key(p, NULL);
-        size_t n = sizeof DIRECTIVE_DROP - 1;
-        if (strncmp(k, DIRECTIVE_DROP, n) == 0 && strcmp(k + n, key) == 0) {
+        if (strncmp(k, directive, n) == 0 && strcmp(k + n, key) == 0) {
             return p;
         }
     }
     return NULL;
 }
 
+/* `whole` is the patch of the object that the member stands in: it holds the member's directives. */
 static void merge_value(merge *m, const char *key, const grove_node *target,
-                        const grove_node *patch, const grove_node *dropped) {
+                        const grove_node *patch, const grove_node *whole) {
     grove_type t = grove_node_type(target), p = grove_node_type(patch);
     const char *by = gv_strategic_merge_key(m->kind, key);
     if (t == GROVE_OBJECT && p == GROVE_OBJECT) {
         merge_object(m, key, target, patch);
     } else if (t == GROVE_ARRAY && is_set(key) && (!patch || p == GROVE_ARRAY)) {
-        merge_set(m, key, target, patch, dropped);
+        merge_set(m, key, target, patch, directed(whole, DIRECTIVE_DROP, key));
+    } else if (t == GROVE_ARRAY && by && (!patch || (p == GROVE_ARRAY && !replaces_all(patch)))) {
+        merge_keyed(m, key, target, patch, by, directed(whole, DIRECTIVE_ORDER, key));
     } else if (!patch) {
         keep(m, key, target);
-    } else if (t == GROVE_ARRAY && p == GROVE_ARRAY && by && !replaces_all(patch)) {
-        merge_keyed(m, key, target, patch, by);
     } else {
         add_clean(m, key, patch);
     }
@@ -212,7 +251,7 @@ static void merge_object(merge *m, const char *key, const grove_node *target,
         if (grove_node_type(p) == GROVE_NULL_NODE || !retained(patch, t)) {
             continue;
         }
-        merge_value(m, k, t, p, dropped_from(patch, k));
+        merge_value(m, k, t, p, patch);
     }
     GV_EACH(p, patch) {
         const char *k = grove_node_key(p, NULL);
