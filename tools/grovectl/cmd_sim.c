@@ -101,7 +101,7 @@ static int print_waits(request *q) {
     return code;
 }
 
-static int print_document(request *q, int64_t start) {
+static int print_document(request *q, const scenario *s, int64_t start) {
     grove_builder *b = NULL;
     grove_doc *dump = NULL, *doc = NULL;
     grove_buf out;
@@ -129,6 +129,9 @@ static int print_document(request *q, int64_t start) {
         }
         grove_builder_close(b);
         timeline_put(q->timeline, b, "timeline", start);
+        if (s->snapshot_count) {
+            scenario_put_snapshots(s, b, "snapshots", start);
+        }
         grove_builder_close(b);
         st = grove_builder_finish(b, &doc, &err);
     }
@@ -213,7 +216,7 @@ static int run_files(request *q, scenario *s, char **files, int n) {
         code = run_out(q, start);
     }
     if (code == EXIT_OK) {
-        code = q->format == FORMAT_TEXT ? print_tables(q) : print_document(q, start);
+        code = q->format == FORMAT_TEXT ? print_tables(q) : print_document(q, s, start);
         code = code == EXIT_OK && q->format == FORMAT_TEXT ? print_waits(q) : code;
     }
     if (code == EXIT_OK && s->doc) {

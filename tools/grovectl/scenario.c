@@ -98,13 +98,61 @@ int scenario_read(grove_env *env, const char *path, scenario *out) {
 }
 
 void scenario_fini(scenario *s) {
+    for (size_t i = 0; i < s->snapshot_count; i++) {
+        grove_doc_unref(s->snapshots[i].dump);
+    }
+    free(s->snapshots);
     grove_doc_unref(s->doc);
+    s->snapshots = NULL;
+    s->snapshot_count = 0;
     s->doc = NULL;
+}
+
+/* ---- snapshots ---- */
+
+static int take_snapshot(scenario *s, cluster *c, const timeline *t, const grove_node *what) {
+    const char *name = grove_node_text(what);
+    grove_error err = GROVE_ERROR_INIT;
+    if (!name) {
+        return scenario_complain(s, what, "snapshot needs a name");
+    }
+    scenario_snapshot shot = {name, cluster_now(c), timeline_count(t), NULL};
+    scenario_snapshot *all = realloc(s->snapshots, (s->snapshot_count + 1) * sizeof *s->snapshots);
+    if (!all) {
+        return scenario_complain(s, what, "out of memory");
+    }
+    s->snapshots = all;
+    if (grove_sim_dump(c->sim, &shot.dump, &err) < 0) {
+        return scenario_complain(s, what, "%s", err.message);
+    }
+    s->snapshots[s->snapshot_count++] = shot;
+    return EXIT_OK;
+}
+
+void scenario_put_snapshots(const scenario *s, grove_builder *b, const char *key,
+                            int64_t start_ns) {
+    grove_builder_open_object(b, key);
+    for (size_t i = 0; i < s->snapshot_count; i++) {
+        const scenario_snapshot *shot = &s->snapshots[i];
+        const grove_node *items = grove_node_get(grove_doc_root(shot->dump), "items");
+        grove_builder_open_object(b, shot->name);
+        grove_builder_int64(b, "ms", (shot->at_ns - start_ns) / 1000000);
+        grove_builder_int64(b, "timeline", (int64_t)shot->timeline);
+        grove_builder_open_array(b, "items");
+        for (const grove_node *o = grove_node_first(items); o; o = grove_node_next(items, o)) {
+            if (strcmp(io_member(o, "kind"), "Event") != 0) {
+                grove_builder_link(b, NULL, shot->dump, o);
+            }
+        }
+        grove_builder_close(b);
+        grove_builder_close(b);
+    }
+    grove_builder_close(b);
 }
 
 /* ---- running ---- */
 
-static int run_step(scenario *s, cluster *c, const grove_node *step) {
+static int run_step(scenario *s, cluster *c, const timeline *t, const grove_node *step) {
     for (const grove_node *member = grove_node_first(step); member;
          member = grove_node_next(step, member)) {
         const char *key = grove_node_key(member, NULL);
@@ -117,6 +165,8 @@ static int run_step(scenario *s, cluster *c, const grove_node *step) {
                  e = grove_node_next(member, e)) {
                 code = scenario_expect(s, c, e);
             }
+        } else if (strcmp(key, "snapshot") == 0) {
+            code = take_snapshot(s, c, t, member);
         } else {
             code = scenario_act(s, c, key, member, &known);
         }
@@ -152,7 +202,6 @@ static int step_time(scenario *s, const grove_node *step, int64_t start, int64_t
 int scenario_run(scenario *s, cluster *c, timeline *t) {
     int64_t start = cluster_now(c);
     grove_error err = GROVE_ERROR_INIT;
-    (void)t;
     for (const grove_node *step = grove_node_first(s->steps); step;
          step = grove_node_next(s->steps, step)) {
         int64_t at = 0;
@@ -163,7 +212,7 @@ int scenario_run(scenario *s, cluster *c, timeline *t) {
         if (cluster_run(c, at, NULL, NULL, &err) < 0) {
             return scenario_complain(s, step, "before this step: %s", err.message);
         }
-        code = run_step(s, c, step);
+        code = run_step(s, c, t, step);
         if (code != EXIT_OK) {
             return code;
         }

@@ -9,6 +9,14 @@
 #include "cluster.h"
 #include "timeline.h"
 
+/* The whole cluster as it was when a step asked for it. */
+typedef struct scenario_snapshot {
+    const char *name; /* borrowed from the scenario */
+    int64_t at_ns;
+    size_t timeline; /* entries before it */
+    grove_doc *dump;
+} scenario_snapshot;
+
 /* A scenario bound to the document it was read from. */
 typedef struct scenario {
     grove_env *env;
@@ -19,6 +27,8 @@ typedef struct scenario {
     int64_t until_ns;  /* spec.until, from the start; -1: not given */
     int instant;
     unsigned expectations, failures;
+    scenario_snapshot *snapshots;
+    size_t snapshot_count;
 } scenario;
 
 /* EXIT_OK, or EXIT_USAGE after a message with file, line and column. */
@@ -26,6 +36,9 @@ int scenario_read(grove_env *env, const char *path, scenario *out);
 void scenario_fini(scenario *s);
 /* Runs all steps; failed expectations are printed and counted. EXIT_OK, EXIT_REFUSED when some failed. */
 int scenario_run(scenario *s, cluster *c, timeline *t);
+
+/* The snapshots as an object {name: {ms, timeline, items}}. */
+void scenario_put_snapshots(const scenario *s, grove_builder *b, const char *key, int64_t start_ns);
 
 /* ---- the parts ---- */
 

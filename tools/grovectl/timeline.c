@@ -28,6 +28,11 @@ static const char *text_at(const grove_node *object, const char *pointer) {
     return text ? text : "";
 }
 
+static const char *text_of(const grove_node *object, const char *key) {
+    const char *text = grove_node_text(grove_node_get(object, key));
+    return text ? text : "";
+}
+
 static const grove_node *condition(const grove_node *object, const char *type) {
     const grove_node *list = grove_node_at_path(object, "/status/conditions");
     for (const grove_node *c = grove_node_first(list); c; c = grove_node_next(list, c)) {
@@ -87,8 +92,16 @@ static void print_entry(const timeline *t, const timeline_entry *e) {
            e->name, e->phase, e->text);
 }
 
+static void free_entry(timeline_entry *e) {
+    char *texts[] = {e->ns, e->name, e->phase, e->text, e->clique, e->index, e->image};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        free(texts[i]);
+    }
+}
+
+/* `pod`: the object that the entry is about, when it is a pod; NULL. */
 static void add(timeline *t, int64_t at, grove_kind kind, const char *ns, const char *name,
-                const char *phase, const char *text) {
+                const char *phase, const char *text, const grove_node *pod) {
     if (t->n == t->cap) {
         size_t cap = t->cap ? t->cap * 2 : 256;
         timeline_entry *v = realloc(t->v, cap * sizeof *v);
@@ -99,13 +112,19 @@ static void add(timeline *t, int64_t at, grove_kind kind, const char *ns, const 
         t->v = v;
         t->cap = cap;
     }
-    timeline_entry e = {at, kind, dup(ns), dup(name), dup(phase), dup(text)};
-    if (!e.ns || !e.name || !e.phase || !e.text) {
+    const grove_node *labels = grove_node_at_path(pod, "/metadata/labels");
+    timeline_entry e = {.at_ns = at,
+                        .kind = kind,
+                        .ns = dup(ns),
+                        .name = dup(name),
+                        .phase = dup(phase),
+                        .text = dup(text),
+                        .clique = dup(text_of(labels, "grove.io/podclique")),
+                        .index = dup(text_of(labels, "grove.io/podclique-pod-index")),
+                        .image = dup(text_at(pod, "/spec/containers/0/image"))};
+    if (!e.ns || !e.name || !e.phase || !e.text || !e.clique || !e.index || !e.image) {
         t->failed = 1;
-        free(e.ns);
-        free(e.name);
-        free(e.phase);
-        free(e.text);
+        free_entry(&e);
         return;
     }
     t->v[t->n++] = e;
@@ -122,7 +141,7 @@ static void add_event(timeline *t, int64_t at, const grove_node *event) {
     snprintf(text, sizeof text, "%s: %s", text_at(event, "/type"),
              note[0] ? note : text_at(event, "/message"));
     add(t, at, GROVE_KIND_EVENT, text_at(event, "/metadata/namespace"), about,
-        text_at(event, "/reason"), text);
+        text_at(event, "/reason"), text, NULL);
 }
 
 static void observe(void *ctx, int64_t now, const grove_event *event) {
@@ -143,7 +162,7 @@ static void observe(void *ctx, int64_t now, const grove_event *event) {
     const timeline_entry *last = last_of(t, event->kind, ns, name);
     if (!last || strcmp(last->phase, phase) != 0) {
         add(t, now, event->kind, ns, name, phase,
-            pod ? text_at(event->object, "/spec/nodeName") : "");
+            pod ? text_at(event->object, "/spec/nodeName") : "", pod ? event->object : NULL);
     }
 }
 
@@ -165,10 +184,7 @@ void timeline_free(timeline *t) {
     }
     grove_sim_observe(t->sim, NULL, NULL);
     for (size_t i = 0; i < t->n; i++) {
-        free(t->v[i].ns);
-        free(t->v[i].name);
-        free(t->v[i].phase);
-        free(t->v[i].text);
+        free_entry(&t->v[i]);
     }
     free(t->v);
     grove_env_unref(t->env);
@@ -203,6 +219,11 @@ void timeline_put(const timeline *t, grove_builder *b, const char *key, int64_t 
         grove_builder_string(b, "name", e->name);
         grove_builder_string(b, "phase", e->phase);
         grove_builder_string(b, "text", e->text);
+        if (e->kind == GROVE_KIND_POD) {
+            grove_builder_string(b, "clique", e->clique);
+            grove_builder_string(b, "index", e->index);
+            grove_builder_string(b, "image", e->image);
+        }
         grove_builder_close(b);
     }
     grove_builder_close(b);

@@ -13,7 +13,8 @@ typedef struct timeline_entry {
     grove_kind kind;
     char *ns, *name;
     char *phase; /* of a pod: gated, pending, bound, ready, notready, deleting, gone */
-    char *text;  /* details: node, image, reason; may be "" */
+    char *text;  /* details: node, reason; may be "" */
+    char *clique, *index, *image; /* of a pod; else "" */
 } timeline_entry;
 
 grove_status timeline_new(grove_env *env, grove_sim *sim, timeline **out_timeline);
