@@ -119,7 +119,9 @@ grove_status grove_gang_group(grove_gang *gang, const char *name, const uint32_t
         !gv_vec_push(gang->sched->env, &gang->groups, g)) {
         return GROVE_E_NOMEM;
     }
-    memcpy(gang->group_members.v + g.first, podgroups, n_podgroups * sizeof *podgroups);
+    if (n_podgroups > 0) {
+        memcpy(gang->group_members.v + g.first, podgroups, n_podgroups * sizeof *podgroups);
+    }
     gang->group_members.n += n_podgroups;
     gang->linked = false;
     *out_group = (uint32_t)gang->groups.n - 1;

@@ -38,10 +38,10 @@ static void refuse(draft *d, grove_reason reason, int32_t kind, uint32_t entity,
 
 /* An entity becomes a unit when its level is narrower than that of the unit it lies in. */
 static void add_entity(draft *d, int32_t kind, uint32_t entity, uint32_t slot, uint32_t level,
-                       uint32_t parent_unit) {
+                       uint32_t parent_unit, bool has_pods) {
     gv_problem *p = d->p;
     if (level <= p->units[parent_unit].level) {
-        p->units[parent_unit].seen_on |= level > 0 ? 1u << level : 0;
+        p->units[parent_unit].seen_on |= level > 0 && has_pods ? 1u << level : 0;
         d->unit_of[slot] = parent_unit;
         return;
     }
@@ -53,6 +53,20 @@ static void add_entity(draft *d, int32_t kind, uint32_t entity, uint32_t slot, u
                    .parent = parent_unit,
                    .pin = GV_NONE};
     d->unit_of[slot] = p->n_units++;
+}
+
+/* Pods that the minimum needs, or that are there already. */
+static bool podgroup_has_pods(const gv_podgroup *p) {
+    return p->min > 0 || p->members > 0;
+}
+
+static bool group_has_pods(const grove_gang *g, const gv_group *group) {
+    for (uint32_t i = 0; i < group->n; i++) {
+        if (podgroup_has_pods(&g->podgroups.v[g->group_members.v[group->first + i]])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void make_units(draft *d, const uint32_t *levels) {
@@ -78,13 +92,14 @@ static void make_units(draft *d, const uint32_t *levels) {
         const gv_group *group = &g->groups.v[id];
         uint32_t up = group->parent == GV_NONE ? 0 : group_entity(group->parent);
         add_entity(d, GROVE_ENTITY_GROUP, id, group_entity(id), levels[group_entity(id)],
-                   d->unit_of[up]);
+                   d->unit_of[up], group_has_pods(g, group));
     }
     for (uint32_t i = 0; i < g->podgroups.n; i++) {
         uint32_t parent = g->podgroups.v[i].parent;
         uint32_t up = parent == GV_NONE ? 0 : group_entity(parent);
         add_entity(d, GROVE_ENTITY_PODGROUP, i, podgroup_entity(g, i),
-                   levels[podgroup_entity(g, i)], d->unit_of[up]);
+                   levels[podgroup_entity(g, i)], d->unit_of[up],
+                   podgroup_has_pods(&g->podgroups.v[i]));
     }
 }
 

@@ -51,14 +51,27 @@ static uint32_t choose_domain(const gv_problem *p, gv_work *w, uint32_t unit, ui
     return best;
 }
 
+/* Levels of all constraints on a podgroup: those merged into broader ones ask for a label as well. */
+static uint32_t levels_asked(const grove_gang *g, uint32_t podgroup) {
+    uint32_t bits = 1u << g->required | 1u << g->podgroups.v[podgroup].required;
+    for (uint32_t at = g->podgroups.v[podgroup].parent; at != GV_NONE;
+         at = g->groups.v[at].parent) {
+        bits |= 1u << g->groups.v[at].required;
+    }
+    return bits;
+}
+
 void gv_surplus_fill(const gv_problem *p) {
     gv_work *w = gv_work_of(p);
     for (uint32_t i = 0; i < p->n_surplus && w->status == GROVE_OK; i++) {
         uint32_t part = p->n_parts + i;
         uint32_t unit = p->parts[part].unit;
         uint32_t d = choose_domain(p, w, unit, p->parts[part].cls);
-        if (d != GV_NONE) {
-            gv_greedy_spread(p, part, p->parts[part].need, p->units[unit].level, d);
+        uint32_t level = p->units[unit].level;
+        if (d != GV_NONE &&
+            (level == 0 ||
+             gv_domain_seen(p->t, level, d, levels_asked(p->gang, p->parts[part].podgroup)))) {
+            gv_greedy_spread(p, part, p->parts[part].need, level, d);
         }
     }
 }

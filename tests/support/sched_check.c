@@ -156,7 +156,16 @@ static int sums_fail(const sc_case *c, const sc_group *only, int32_t alone, int3
 static int part_fails(const sc_case *c, const sc_group *group, int32_t podgroup, int32_t level,
                       int32_t domain) {
     int32_t own = group ? group->required : c->podgroups[podgroup].required;
-    if (own == SC_NONE || own <= level) {
+    if (own == SC_NONE || own == level) {
+        return 0;
+    }
+    if (own < level) {
+        /* broader than the domain: held together by it, but the domain must lie in one of that level */
+        for (int32_t n = 0; n < c->n_nodes; n++) {
+            if (place_of(c, (uint32_t)n, level) == domain) {
+                return place_of(c, (uint32_t)n, own) == SC_NONE;
+            }
+        }
         return 0;
     }
     for (int32_t n = 0; n < c->n_nodes; n++) {
