@@ -24,7 +24,7 @@ static void keep(migration *m, const grove_node *member) {
     gv_build_link(m->out, gv_node_key(member), m->doc, member);
 }
 
-static void open(migration *m, gv_str key, const grove_node *at, grove_type type) {
+static void begin(migration *m, gv_str key, const grove_node *at, grove_type type) {
     grove_builder_position(m->out, at, 0);
     gv_build_open(m->out, key, type);
 }
@@ -39,7 +39,7 @@ static void lost(migration *m, gv_code code, const gv_path *path, const grove_no
 static void write_pack(migration *m, gv_str key, const grove_node *pack,
                        const grove_node *old_domain) {
     const grove_node *at = pack ? pack : old_domain;
-    open(m, key, at, GROVE_OBJECT);
+    begin(m, key, at, GROVE_OBJECT);
     GV_EACH(member, pack) {
         keep(m, member);
     }
@@ -71,7 +71,7 @@ static void write_constraint(migration *m, const grove_node *constraint, bool na
     }
     gv_check_warning(&m->c, GV_CODE_LEGACY_PACK_DOMAIN, &here, domain,
                      required ? "dropped: pack.required says the same" : "moved to pack.required");
-    open(m, gv_node_key(constraint), constraint, GROVE_OBJECT);
+    begin(m, gv_node_key(constraint), constraint, GROVE_OBJECT);
     GV_EACH(member, constraint) {
         gv_str key = gv_node_key(member);
         if (gv_str_is(key, "pack")) {
@@ -99,7 +99,7 @@ static void write_annotations(migration *m, const grove_node *annotations, const
     gv_check_warning(&m->c, GV_CODE_LEGACY_MNNVL, &here, old,
                      off ? "became " MNNVL_GROUP ": none"
                          : "is not read any more: name a group with " MNNVL_GROUP);
-    open(m, gv_node_key(annotations), annotations, GROVE_OBJECT);
+    begin(m, gv_node_key(annotations), annotations, GROVE_OBJECT);
     GV_EACH(member, annotations) {
         if (member != old) {
             keep(m, member);
@@ -118,7 +118,7 @@ static void write_entry(migration *m, const grove_node *entry, bool group, bool 
                         const gv_path *path) {
     bool rename = group && !grove_node_get(entry, "cliqueNames") &&
                   gv_node_is(grove_node_get(entry, "cliques"), GROVE_ARRAY);
-    open(m, GV_NO_KEY, entry, GROVE_OBJECT);
+    begin(m, GV_NO_KEY, entry, GROVE_OBJECT);
     GV_EACH(member, entry) {
         gv_path here = gv_path_member(path, member);
         bool object = gv_node_is(member, GROVE_OBJECT);
@@ -155,7 +155,7 @@ static bool named_by_group(const grove_node *tmpl, gv_str clique) {
 static void write_entries(migration *m, const grove_node *tmpl, const grove_node *list, bool group,
                           const gv_path *path) {
     uint32_t i = 0;
-    open(m, gv_node_key(list), list, GROVE_ARRAY);
+    begin(m, gv_node_key(list), list, GROVE_ARRAY);
     GV_EACH(entry, list) {
         gv_path here = gv_path_index(path, i++);
         bool named = m->set_has_topology ||
@@ -173,7 +173,7 @@ static void write_entries(migration *m, const grove_node *tmpl, const grove_node
 
 static void write_template(migration *m, const grove_node *tmpl, const gv_path *path) {
     m->set_has_topology = gv_node_str(gv_node_path(tmpl, "topologyConstraint.topologyName")).n > 0;
-    open(m, gv_node_key(tmpl), tmpl, GROVE_OBJECT);
+    begin(m, gv_node_key(tmpl), tmpl, GROVE_OBJECT);
     GV_EACH(member, tmpl) {
         gv_path here = gv_path_member(path, member);
         bool list = gv_node_is(member, GROVE_ARRAY);
@@ -194,7 +194,7 @@ static void write_template(migration *m, const grove_node *tmpl, const gv_path *
 }
 
 static void write_spec(migration *m, const grove_node *spec, const gv_path *path) {
-    open(m, gv_node_key(spec), spec, GROVE_OBJECT);
+    begin(m, gv_node_key(spec), spec, GROVE_OBJECT);
     GV_EACH(member, spec) {
         gv_path here = gv_path_member(path, member);
         if (gv_node_is(member, GROVE_OBJECT) && gv_str_is(here.key, "template")) {
@@ -222,7 +222,7 @@ static void write_spec(migration *m, const grove_node *spec, const gv_path *path
 /* Fields of a status that are no more: the operator owns them, nothing is lost. */
 static void write_status(migration *m, const grove_node *status) {
     static const char *const gone[] = {"lastOperation", "rollingUpdateProgress", "podGangMapping"};
-    open(m, gv_node_key(status), status, GROVE_OBJECT);
+    begin(m, gv_node_key(status), status, GROVE_OBJECT);
     GV_EACH(member, status) {
         bool drop = false;
         for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
@@ -236,7 +236,7 @@ static void write_status(migration *m, const grove_node *status) {
 }
 
 static void write_metadata(migration *m, const grove_node *metadata, const gv_path *path) {
-    open(m, gv_node_key(metadata), metadata, GROVE_OBJECT);
+    begin(m, gv_node_key(metadata), metadata, GROVE_OBJECT);
     GV_EACH(member, metadata) {
         gv_path here = gv_path_member(path, member);
         if (gv_node_is(member, GROVE_OBJECT) && gv_str_is(here.key, "annotations")) {
@@ -257,7 +257,7 @@ static const char *renamed_kind(gv_str kind) {
 
 static void write_root(migration *m, const grove_node *object) {
     const char *kind = renamed_kind(gv_node_get_str(object, "kind"));
-    open(m, GV_NO_KEY, object, GROVE_OBJECT);
+    begin(m, GV_NO_KEY, object, GROVE_OBJECT);
     GV_EACH(member, object) {
         gv_path here = gv_path_member(NULL, member);
         bool part = gv_node_is(member, GROVE_OBJECT);
