@@ -90,10 +90,22 @@ static grove_status make_sim(cluster *c, const cluster_options *o, grove_error *
     if (st == GROVE_OK && o->nodes) {
         st = grove_sim_add_nodes(c->sim, o->nodes, err);
     }
-    return st < 0 ? st : grove_sim_backend(c->sim, &c->backend, err);
+    return st;
+}
+
+static grove_status connect_engine(cluster *c, grove_error *err) {
+    grove_status st = grove_sim_backend(c->sim, &c->backend, err);
+    if (st == GROVE_OK && c->options.wrap) {
+        st = c->options.wrap(c->options.wrap_ctx, c->env, &c->backend, err);
+    }
+    return st;
 }
 
 static grove_status make_engine(cluster *c, const cluster_options *o, grove_error *err) {
+    grove_status st = connect_engine(c, err);
+    if (st < 0) {
+        return st;
+    }
     grove_engine_options engine = {.size = (uint32_t)sizeof engine,
                                    .flags = o->engine_flags,
                                    .config = c->config,
@@ -110,6 +122,7 @@ grove_status cluster_new(grove_env *env, const cluster_options *options, cluster
     }
     c->env = grove_env_ref(env);
     c->deadline = INT64_MAX;
+    c->options = *options;
     grove_status st = GROVE_OK;
     if (options->config) {
         c->config = grove_config_ref(options->config);
@@ -143,6 +156,14 @@ void cluster_free(cluster *c) {
     grove_config_unref(c->config);
     free(c);
     grove_env_unref(env);
+}
+
+grove_status cluster_restart_engine(cluster *c, grove_error *err) {
+    grove_engine_free(c->engine);
+    c->engine = NULL;
+    c->backend.ops->destroy(c->backend.impl);
+    c->backend = (grove_backend){0};
+    return make_engine(c, &c->options, err);
 }
 
 /* ---- time ---- */

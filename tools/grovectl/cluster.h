@@ -9,15 +9,6 @@
 #include <grove/engine.h>
 #include <grove/sys/sim.h>
 
-typedef struct cluster {
-    grove_env *env;
-    grove_config *config; /* referenced */
-    grove_sim *sim;
-    grove_engine *engine;
-    grove_backend backend;
-    int64_t deadline; /* when something happens next; INT64_MAX: nothing will */
-} cluster;
-
 typedef struct cluster_options {
     grove_config *config; /* NULL: the built-in setting */
     const char *nodes;    /* spec, or text of Node objects; NULL: none */
@@ -27,11 +18,27 @@ typedef struct cluster_options {
     uint32_t engine_flags; /* GROVE_ENGINE_* */
     uint32_t sim_flags;    /* GROVE_SIM_* */
     int instant;           /* pods are Ready as soon as they are bound */
+    /* Puts something between engine and cluster, such as a recorder; NULL: nothing. On success
+     * *backend is the outer one. */
+    grove_status (*wrap)(void *ctx, grove_env *env, grove_backend *backend, grove_error *err);
+    void *wrap_ctx;
 } cluster_options;
+
+typedef struct cluster {
+    grove_env *env;
+    grove_config *config; /* referenced */
+    grove_sim *sim;
+    grove_engine *engine;
+    grove_backend backend;
+    cluster_options options; /* as given; texts borrowed from the caller for the cluster's life */
+    int64_t deadline; /* when something happens next; INT64_MAX: nothing will */
+} cluster;
 
 grove_status cluster_new(grove_env *env, const cluster_options *options, cluster **out_cluster,
                          grove_error *err);
 void cluster_free(cluster *c);
+/* Ends the engine with everything it remembers, as a crash would, and starts another one. */
+grove_status cluster_restart_engine(cluster *c, grove_error *err);
 
 int64_t cluster_now(const cluster *c);
 /* Applies an object (NULL: the document's root) and lets the cluster take notice. */

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A set's life on the embedded cluster: created, scaled, updated, hurt, deleted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+#define PODS "grove.io/podclique"
+
+static world w;
+static grove_env *env;
+
+static int setup(void **state) {
+    (void)state;
+    assert_int_equal(grove_env_new(NULL, &env), GROVE_OK);
+    world_start(&w, env, (cluster_options){0});
+    world_apply(&w, world_set);
+    world_settle(&w);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    world_end(&w);
+    grove_env_unref(env);
+    return 0;
+}
+
+static void test_everything_runs(void **state) {
+    char text[64];
+    (void)state;
+    assert_int_equal(world_ready_pods(&w, NULL), 8);
+    assert_int_equal(grove_sim_count(w.c->sim, GROVE_KIND_PODGANG), 2);
+    assert_string_equal(world_text(&w, GROVE_KIND_PODGANG, "s-0", "/status/phase", text, sizeof text),
+                        "Running");
+    assert_int_equal(world_number(&w, GROVE_KIND_PODCLIQUESET, "s", "/status/availableReplicas"), 1);
+    world_check_rest(&w);
+}
+
+static void test_group_scales_out_and_in(void **state) {
+    (void)state;
+    world_scale(&w, GROVE_KIND_PODCLIQUESCALINGGROUP, "s-0-cell", 4);
+    world_settle(&w);
+    assert_int_equal(world_ready_pods(&w, NULL), 14);
+    assert_int_equal(grove_sim_count(w.c->sim, GROVE_KIND_PODGANG), 4);
+    world_scale(&w, GROVE_KIND_PODCLIQUESCALINGGROUP, "s-0-cell", 1);
+    world_settle(&w);
+    assert_int_equal(world_pods(&w, NULL, NULL), 5);
+    assert_int_equal(grove_sim_count(w.c->sim, GROVE_KIND_PODGANG), 1);
+    world_check_rest(&w);
+}
+
+static void test_set_scales_to_zero_and_back(void **state) {
+    (void)state;
+    world_scale(&w, GROVE_KIND_PODCLIQUESET, "s", 0);
+    world_settle(&w);
+    assert_int_equal(world_pods(&w, NULL, NULL), 0);
+    assert_int_equal(grove_sim_count(w.c->sim, GROVE_KIND_SERVICE), 0);
+    world_scale(&w, GROVE_KIND_PODCLIQUESET, "s", 2);
+    world_settle(&w);
+    assert_int_equal(world_ready_pods(&w, NULL), 16);
+    world_check_rest(&w);
+}
+
+static void test_deleted_pod_comes_back_with_its_index(void **state) {
+    char name[128], again[128];
+    (void)state;
+    assert_true(world_pod_name(&w, PODS "=s-0-router,grove.io/podclique-pod-index=1", 0, name,
+                               sizeof name));
+    world_delete(&w, GROVE_KIND_POD, name);
+    world_settle(&w);
+    assert_true(world_pod_name(&w, PODS "=s-0-router,grove.io/podclique-pod-index=1", 0, again,
+                               sizeof again));
+    assert_string_not_equal(name, again);
+    assert_int_equal(world_ready_pods(&w, NULL), 8);
+    world_check_rest(&w);
+}
+
+static void test_new_image_rolls_one_clique(void **state) {
+    char text[64];
+    uint64_t before = w.pod_creates;
+    (void)state;
+    world_patch(&w, GROVE_KIND_PODCLIQUESET, "s",
+                "{\"metadata\":{\"annotations\":{\"note\":\"no change of the template\"}}}");
+    world_settle(&w);
+    assert_int_equal(w.pod_creates, before);
+    grove_op op = {.size = (uint32_t)sizeof op,
+                   .verb = GROVE_VERB_PATCH,
+                   .token = 1,
+                   .kind = GROVE_KIND_PODCLIQUESET,
+                   .patch_type = GROVE_PATCH_JSON,
+                   .ns = "default",
+                   .name = "s"};
+    const char patch[] = "[{\"op\":\"replace\",\"path\":"
+                         "\"/spec/template/cliques/0/spec/podSpec/containers/0/image\","
+                         "\"value\":\"r:2\"}]";
+    assert_int_equal(grove_doc_parse_json(env, patch, strlen(patch), 0, &op.body_doc, NULL), 0);
+    grove_sim_result result = {.size = (uint32_t)sizeof result};
+    assert_int_equal(grove_sim_execute(w.c->sim, &op, &result), GROVE_OK);
+    assert_int_equal(result.status, GROVE_OK);
+    grove_doc_unref(result.doc);
+    grove_doc_unref(op.body_doc);
+    world_settle(&w);
+    assert_int_equal(w.pod_creates, before + 2); /* the two routers and nobody else */
+    assert_int_equal(world_number(&w, GROVE_KIND_PODCLIQUESET, "s", "/status/updatedReplicas"), 1);
+    assert_true(world_text(&w, GROVE_KIND_PODCLIQUESET, "s", "/status/updateProgress/updateEndedAt",
+                           text, sizeof text)[0]);
+    world_check_rest(&w);
+}
+
+static void test_node_loss_heals(void **state) {
+    char name[128], node[128];
+    grove_error err = GROVE_ERROR_INIT;
+    (void)state;
+    assert_true(world_pod_name(&w, PODS "=s-0-router", 0, name, sizeof name));
+    world_text(&w, GROVE_KIND_POD, name, "/spec/nodeName", node, sizeof node);
+    assert_int_equal(grove_sim_fail_node(w.c->sim, node, &err), GROVE_OK);
+    world_settle(&w);
+    assert_int_equal(world_ready_pods(&w, NULL), 8);
+    world_check_rest(&w);
+}
+
+static void test_restart_changes_nothing(void **state) {
+    grove_error err = GROVE_ERROR_INIT;
+    char *before = world_digest(&w);
+    uint64_t creates = w.pod_creates;
+    (void)state;
+    assert_int_equal(cluster_restart_engine(w.c, &err), GROVE_OK);
+    world_settle(&w);
+    char *after = world_digest(&w);
+    assert_string_equal(before, after);
+    assert_int_equal(w.pod_creates, creates);
+    free(before);
+    free(after);
+    world_check_rest(&w);
+}
+
+static void test_deletion_leaves_nothing(void **state) {
+    (void)state;
+    world_delete(&w, GROVE_KIND_PODCLIQUESET, "s");
+    world_settle(&w);
+    static const grove_kind kinds[] = {
+        GROVE_KIND_PODCLIQUESET, GROVE_KIND_PODCLIQUE,      GROVE_KIND_PODCLIQUESCALINGGROUP,
+        GROVE_KIND_PODGANG,      GROVE_KIND_POD,            GROVE_KIND_SERVICE,
+        GROVE_KIND_ROLE,         GROVE_KIND_SERVICEACCOUNT, GROVE_KIND_SECRET};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        assert_int_equal(grove_sim_count(w.c->sim, kinds[i]), 0);
+    }
+    world_check_rest(&w);
+}
+
+int main(void) {
+#define LIFE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        LIFE(test_everything_runs),
+        LIFE(test_group_scales_out_and_in),
+        LIFE(test_set_scales_to_zero_and_back),
+        LIFE(test_deleted_pod_comes_back_with_its_index),
+        LIFE(test_new_image_rolls_one_clique),
+        LIFE(test_node_loss_heals),
+        LIFE(test_restart_changes_nothing),
+        LIFE(test_deletion_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
