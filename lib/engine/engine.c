@@ -312,6 +312,9 @@ static bool is_success(const grove_action *a, const grove_completion *c) {
 static grove_status on_read_back(grove_engine *e, const gv_in_flight *f, const grove_completion *c,
                                  grove_error *err) {
     gv_str ns = gv_str_c(f->ns), name = gv_str_c(f->name);
+    bool answered = c->status == GROVE_OK || c->status == GROVE_E_NOT_FOUND;
+    e->read_back_fails = answered ? 0 : e->read_back_fails + 1;
+    e->read_back_at = answered ? e->now : e->now + gv_engine_backoff(e, e->read_back_fails);
     if (c->status == GROVE_OK && c->object) {
         gv_store_settle(e->store, f->kind, ns, name);
         grove_status st = grove_store_put(e->store, c->object_doc, c->object, err);
@@ -320,7 +323,7 @@ static grove_status on_read_back(grove_engine *e, const gv_in_flight *f, const g
     if (c->status == GROVE_E_NOT_FOUND) {
         gv_store_settle(e->store, f->kind, ns, name);
     }
-    return GROVE_OK; /* any other answer: asked again */
+    return GROVE_OK; /* any other answer: asked again after a while */
 }
 
 /* The first failure drops the rest of the plan: the next one knows what was refused. */

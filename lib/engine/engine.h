@@ -89,7 +89,9 @@ struct grove_engine {
     grove_planner *planner;
     gv_view view;
     uint64_t next_token;
-    int64_t now; /* as last told */
+    int64_t now;              /* as last told */
+    int64_t read_back_at;     /* not before: the last read-back failed */
+    uint32_t read_back_fails; /* in a row */
 
     gv_map sets;             /* "ns/name" -> gv_set */
     GV_VEC(gv_set *) active; /* sets with actions left, served in turn */

@@ -306,6 +306,10 @@ static grove_status hand_out(grove_engine *e, gv_set *set, int64_t now, bool *ou
         if (st == GROVE_E_CONFLICT) {
             return GROVE_OK; /* a write to this object has not been observed yet */
         }
+        if (st == GROVE_E_NOT_FOUND || st == GROVE_E_EXISTS) {
+            set->dropped = set->dirty = true; /* the state moved on since the plan was made */
+            return GROVE_OK;
+        }
         if (st < 0) {
             return st;
         }
@@ -323,6 +327,9 @@ static grove_status read_back(grove_engine *e, int64_t now, bool *out, grove_err
     gv_kind kind;
     const char *ns, *name;
     *out = false;
+    if (now < e->read_back_at) {
+        return GROVE_OK;
+    }
     for (size_t i = 0; i < e->in_flight.n; i++) {
         if (!e->in_flight.v[i].set) {
             return GROVE_OK; /* one at a time */
@@ -400,17 +407,18 @@ grove_status gv_engine_next_action(grove_engine *e, int64_t now, bool *out, grov
 /* Work that waits for an answer or an event has no time of its own: the host calls again after those. */
 int64_t gv_engine_sets_deadline(const grove_engine *e) {
     int64_t first = gv_store_deadline(e->store);
+    first = first < e->read_back_at ? e->read_back_at : first;
     gv_map_entry *entry;
     for (uint32_t i = 0; (entry = gv_map_next(&e->sets, &i));) {
         const gv_set *set = entry->value;
-        bool work = set->dirty || actions_left(set) > 0;
         int64_t at = set->deadline;
-        if (work && set->not_before > e->now) {
-            at = set->not_before;
+        if (set->not_before > e->now) {
+            at = set->dirty || actions_left(set) > 0 || at < set->not_before ? set->not_before : at;
+        } else if (actions_left(set) > 0 || gv_store_set_uncertain(e->store, gv_str_c(set->ns),
+                                                                   gv_str_c(set->name), e->now)) {
+            at = INT64_MAX; /* an answer or an event comes first */
         } else if (set->dirty && set->in_flight > 0) {
             at = set->planned_at + REPLAN_AFTER_NS;
-        } else if (at < set->not_before) {
-            at = set->not_before;
         }
         first = at < first ? at : first;
     }

@@ -46,6 +46,7 @@ void gv_view_fini(gv_view *v) {
     grove_decision_free(v->decision);
     grove_gang_free(v->gang);
     grove_sched_free(v->sched);
+    memset(v, 0, sizeof *v); /* a view that could not be made is ended twice */
 }
 
 /* ---- nodes ---- */

@@ -296,6 +296,19 @@ static grove_status open_gates(gv_work *w, gv_work_gang *g) {
 
 /* ---- placements ---- */
 
+/* This plan removes or changes the pod already: it is not bound in the same breath. The list of what is
+ * written is short whenever there is something to bind. */
+static bool is_written(const gv_work *w, gv_str pod) {
+    for (size_t i = 0; i < w->acts.n; i++) {
+        const gv_act *act = &w->acts.v[i];
+        if (act->kind == GV_KIND_POD && act->verb != GROVE_VERB_CREATE &&
+            gv_str_eq(act->name, pod)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static grove_status bind_pods(gv_work *w, const gv_work_gang *g) {
     for (uint32_t i = 0; i < g->placement->n_pods; i++) {
         const grove_placed_pod *place = &g->placement->pods[i];
@@ -303,7 +316,8 @@ static grove_status bind_pods(gv_work *w, const gv_work_gang *g) {
         if (o == NULL || !gv_pod_is_active(&o->u.pod) || gv_pod_is_bound(&o->u.pod) ||
             o->u.pod.n_gates > 0 || !in_gang(&o->u.pod, g) ||
             (place->uid != NULL && place->uid[0] != '\0' &&
-             strcmp(place->uid, o->u.head.uid) != 0)) {
+             strcmp(place->uid, o->u.head.uid) != 0) ||
+            is_written(w, gv_str_c(o->u.head.name))) {
             continue;
         }
         gv_act *act = gv_act_add(w, GROVE_VERB_BIND, GV_KIND_POD, gv_str_c(o->u.head.name),

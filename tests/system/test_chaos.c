@@ -65,8 +65,8 @@ static void user_step(world *w, gv_prng *r) {
                        .name = "s"};
         grove_sim_result result = {.size = (uint32_t)sizeof result};
         snprintf(text, sizeof text, patch, (int)gv_prng_below(r, 3), (int)gv_prng_below(r, 3));
-        assert_int_equal(
-            grove_doc_parse_json(w->env, text, strlen(text), 0, &op.body_doc, NULL), GROVE_OK);
+        assert_int_equal(grove_doc_parse_json(w->env, text, strlen(text), 0, &op.body_doc, NULL),
+                         GROVE_OK);
         assert_int_equal(grove_sim_execute(w->c->sim, &op, &result), GROVE_OK);
         grove_doc_unref(result.doc);
         grove_doc_unref(op.body_doc);

@@ -37,9 +37,10 @@ static void test_everything_runs(void **state) {
     (void)state;
     assert_int_equal(world_ready_pods(&w, NULL), 8);
     assert_int_equal(grove_sim_count(w.c->sim, GROVE_KIND_PODGANG), 2);
-    assert_string_equal(world_text(&w, GROVE_KIND_PODGANG, "s-0", "/status/phase", text, sizeof text),
-                        "Running");
-    assert_int_equal(world_number(&w, GROVE_KIND_PODCLIQUESET, "s", "/status/availableReplicas"), 1);
+    assert_string_equal(
+        world_text(&w, GROVE_KIND_PODGANG, "s-0", "/status/phase", text, sizeof text), "Running");
+    assert_int_equal(world_number(&w, GROVE_KIND_PODCLIQUESET, "s", "/status/availableReplicas"),
+                     1);
     world_check_rest(&w);
 }
 
@@ -145,10 +146,15 @@ static void test_deletion_leaves_nothing(void **state) {
     (void)state;
     world_delete(&w, GROVE_KIND_PODCLIQUESET, "s");
     world_settle(&w);
-    static const grove_kind kinds[] = {
-        GROVE_KIND_PODCLIQUESET, GROVE_KIND_PODCLIQUE,      GROVE_KIND_PODCLIQUESCALINGGROUP,
-        GROVE_KIND_PODGANG,      GROVE_KIND_POD,            GROVE_KIND_SERVICE,
-        GROVE_KIND_ROLE,         GROVE_KIND_SERVICEACCOUNT, GROVE_KIND_SECRET};
+    static const grove_kind kinds[] = {GROVE_KIND_PODCLIQUESET,
+                                       GROVE_KIND_PODCLIQUE,
+                                       GROVE_KIND_PODCLIQUESCALINGGROUP,
+                                       GROVE_KIND_PODGANG,
+                                       GROVE_KIND_POD,
+                                       GROVE_KIND_SERVICE,
+                                       GROVE_KIND_ROLE,
+                                       GROVE_KIND_SERVICEACCOUNT,
+                                       GROVE_KIND_SECRET};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         assert_int_equal(grove_sim_count(w.c->sim, kinds[i]), 0);
     }

@@ -34,8 +34,8 @@ static const char *text_at(const grove_node *object, const char *pointer) {
 }
 
 static const char *label(const grove_node *object, const char *key) {
-    const char *text =
-        grove_node_text(grove_node_get(grove_node_at_path(object, "/metadata/labels"), key));
+    const char *text = grove_node_text(
+        grove_node_get(grove_node_at_path(object, "/metadata/labels"), key));
     return text ? text : "";
 }
 
@@ -82,7 +82,8 @@ static int check_moment(void *ctx, cluster *c) {
     const grove_node *items = grove_node_get(grove_doc_root(list), "items");
     for (const grove_node *a = grove_node_first(items); a; a = grove_node_next(items, a)) {
         for (const grove_node *b = grove_node_next(items, a); b; b = grove_node_next(items, b)) {
-            bool same = strcmp(label(a, "grove.io/podclique"), label(b, "grove.io/podclique")) == 0 &&
+            bool same = strcmp(label(a, "grove.io/podclique"), label(b, "grove.io/podclique")) ==
+                            0 &&
                         strcmp(label(a, "grove.io/podclique-pod-index"),
                                label(b, "grove.io/podclique-pod-index")) == 0 &&
                         strcmp(text_at(a, "/metadata/ownerReferences/0/uid"),
@@ -255,11 +256,10 @@ int64_t world_number(world *w, grove_kind kind, const char *name, const char *po
 
 /* ---- the digest ---- */
 
-/* What is left of a pod's name when its random end is cut: `clique` and index. */
+/* A pod goes by its clique: which index is left after scaling in depends on who was ready then. */
 static void put_name(const grove_node *object, const char *kind, char *out, size_t cap) {
     if (strcmp(kind, "Pod") == 0) {
-        snprintf(out, cap, "%s#%s", label(object, "grove.io/podclique"),
-                 label(object, "grove.io/podclique-pod-index"));
+        snprintf(out, cap, "of %s", label(object, "grove.io/podclique"));
     } else {
         snprintf(out, cap, "%s", text_at(object, "/metadata/name"));
     }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STUCK_MAX 100 /* turns at one instant: more is a loop that nothing will end */
 #define BINDERS "default-scheduler,kai-scheduler,grove-scheduler,lpx-scheduler,volcano"
 
 /* ---- admission: what Grove's webhooks and its resource definitions would do ---- */
@@ -184,6 +185,7 @@ grove_status cluster_settle_now(cluster *c, grove_error *err) {
 
 grove_status cluster_run(cluster *c, int64_t to_ns, int (*step)(void *ctx, cluster *c), void *ctx,
                          grove_error *err) {
+    unsigned stuck = 0;
     for (;;) {
         grove_status st = cluster_settle_now(c, err);
         if (st < 0 || (step && step(ctx, c))) {
@@ -192,6 +194,11 @@ grove_status cluster_run(cluster *c, int64_t to_ns, int (*step)(void *ctx, clust
         if (c->deadline > to_ns) {
             break;
         }
+        if (c->deadline <= cluster_now(c) && ++stuck > STUCK_MAX) {
+            snprintf(err->message, sizeof err->message, "time stands still");
+            return GROVE_E_INTERNAL;
+        }
+        stuck = c->deadline <= cluster_now(c) ? stuck : 0;
         st = grove_sim_advance(c->sim, c->deadline, err);
         if (st < 0) {
             return st;
