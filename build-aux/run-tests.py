@@ -150,6 +150,8 @@ def main():
         counted = count_program(entry)
         for note in counted.notes:
             print(f'  {"skipped" if counted.skipped else "note"}: {entry["name"]}: {note}')
+        if counted.skipped > len(counted.notes):
+            print(f'  skipped: {entry["name"]}: {counted.skipped - len(counted.notes)} cases, named in its output')
         counted.notes = []
         total.add(counted)
     if total.total == 0 or (code != 0 and total.failed == 0):
