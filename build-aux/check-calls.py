@@ -34,6 +34,7 @@ WHY = {call: why for why, calls in BANNED.items() for call in calls.split()}
 ALLOWED = {'lib/base/env.c': {'malloc', 'realloc', 'calloc', 'free'}}
 
 CALL = re.compile(r'(?<![\w.>])([a-zA-Z_]\w*)[ \t]*\(')
+STATIC = re.compile(r'^static\b[^;={}()]*?(\w+)[ \t]*\(', re.M)
 MEMBER = re.compile(r'(?:\.|->)[ \t]*$')
 FORMATTER = re.compile(r'\b(gv_(?:fmt|vfmt|buf_fmt|buf_vfmt|arena_fmt|error|diag_add|log))[ \t]*\(')
 STRING = re.compile(r'"((?:\\.|[^"\\\n])*)"')
@@ -45,9 +46,10 @@ def line_of(text, at):
 
 
 def check_calls(report, name, code):
+    own = set(STATIC.findall(code))  # a file's own function of that name is not the C library's
     for found in CALL.finditer(code):
         call = found.group(1)
-        if call in WHY and call not in ALLOWED.get(name, ()):
+        if call in WHY and call not in own and call not in ALLOWED.get(name, ()):
             if MEMBER.search(code[:found.start()][-4:]):
                 continue
             report.add(name, line_of(code, found.start()), f'{call}(): {WHY[call]}')

@@ -164,6 +164,10 @@ class Calls(Tree):
         self.code('return a->free(x) + b.time(x);')
         self.passes(self.PROGRAM)
 
+    def test_own_function_of_that_name(self):
+        self.write('lib/base/a.c', HEAD + 'static int open(int x) {\n    return x;\n}\nint f(void) {\n    return open(1) + read(2);\n}\n')
+        self.fails(self.PROGRAM, 'lib/base/a.c:7: read()', 'calls: 1 findings')
+
     def test_above_the_line(self):
         self.write('lib/k8s/a.c', HEAD + 'int f(void) {\n    return (int)time(0);\n}\n')
         self.passes(self.PROGRAM)
