@@ -138,6 +138,34 @@ static void test_stalls_at_one(void **state) {
     cluster_close(&c);
 }
 
+/* The current hashes move when the last pod has, under either strategy. */
+static void test_current_hash_moves_last(void **state) {
+    (void)state;
+    for (int manual = 0; manual < 2; manual++) {
+        cluster c;
+        char old[64];
+        const char *path = "/status/currentPodTemplateHash";
+        cluster_open(&c, "s");
+        cluster_add(&c, manual ? SET_HEAD("1", "OnDelete") SET_CLIQUE("a", "3", "2") : SET_ONE);
+        cluster_live(&c, 20);
+        snprintf(old, sizeof old, "%s", cluster_text(&c, GV_KIND_PODCLIQUE, "s-0-a", path));
+        change(&c, 0, "j");
+        for (int i = 0; i < 3; i++) {
+            if (manual) {
+                cluster_delete(&c, GV_KIND_POD, cluster_pod(&c, "s-0-a", i)->name);
+            }
+            cluster_settle(&c, 40);
+            if (i < 2) {
+                assert_string_equal(cluster_text(&c, GV_KIND_PODCLIQUE, "s-0-a", path), old);
+            }
+            cluster_run_pods(&c);
+        }
+        cluster_live(&c, 40);
+        assert_string_not_equal(cluster_text(&c, GV_KIND_PODCLIQUE, "s-0-a", path), old);
+        cluster_close(&c);
+    }
+}
+
 /* At most one set replica, in it one pod of a clique and one replica of a group, is down. */
 static void check_pace(cluster *c, int replicas) {
     int disturbed = 0;
@@ -369,6 +397,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_pod_at_a_time),
         cmocka_unit_test(test_stalls_at_one),
+        cmocka_unit_test(test_current_hash_moves_last),
         cmocka_unit_test(test_everything_in_order),
         cmocka_unit_test(test_unchanged_cliques_keep_their_pods),
         cmocka_unit_test(test_waiting_replica_keeps_its_version),

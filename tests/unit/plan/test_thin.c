@@ -72,6 +72,62 @@ static void test_scaled_gang_waits_for_base(void **state) {
     cluster_close(&c);
 }
 
+/* The phase follows exactly the minimum of each pod group. */
+static void test_phase_at_the_minimum(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, one_clique);
+    cluster_settle(&c, 12);
+    const char *path = "/status/phase";
+    cluster_bind(&c, cluster_pod(&c, "s-0-a", 0));
+    cluster_settle(&c, 12);
+    assert_string_equal(cluster_text(&c, GV_KIND_PODGANG, "s-0", path), "Pending");
+    cluster_bind(&c, cluster_pod(&c, "s-0-a", 1));
+    cluster_settle(&c, 12);
+    assert_string_equal(cluster_text(&c, GV_KIND_PODGANG, "s-0", path), "Starting");
+    cluster_ready(&c, cluster_pod(&c, "s-0-a", 0), true);
+    cluster_settle(&c, 12);
+    assert_string_equal(cluster_text(&c, GV_KIND_PODGANG, "s-0", path), "Starting");
+    cluster_ready(&c, cluster_pod(&c, "s-0-a", 1), true);
+    cluster_settle(&c, 12);
+    assert_string_equal(cluster_text(&c, GV_KIND_PODGANG, "s-0", path), "Running");
+    assert_string_equal(cluster_condition(&c, GV_KIND_PODGANG, "s-0", "libgrove.io/Ready"), "True");
+    cluster_ready(&c, cluster_pod(&c, "s-0-a", 1), false);
+    cluster_settle(&c, 12);
+    assert_string_equal(cluster_text(&c, GV_KIND_PODGANG, "s-0", path), "Starting");
+    assert_string_equal(cluster_condition(&c, GV_KIND_PODGANG, "s-0", "libgrove.io/Unhealthy"),
+                        "True");
+    assert_string_equal(cluster_condition(&c, GV_KIND_PODGANG, "s-0", "libgrove.io/Scheduled"),
+                        "True");
+    cluster_close(&c);
+}
+
+/* A group scaled below its minimum keeps it, and says so once. */
+static void test_group_below_minimum(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, grouped);
+    cluster_live(&c, 12);
+    uint32_t events = c.events;
+    cluster_merge(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g", "{\"spec\":{\"replicas\":0}}");
+    cluster_live(&c, 12);
+    assert_non_null(cluster_get(&c, GV_KIND_PODCLIQUE, "s-0-g-0-p"));
+    assert_null(cluster_get(&c, GV_KIND_PODCLIQUE, "s-0-g-1-p"));
+    assert_string_equal(cluster_condition(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g",
+                                          "libgrove.io/ScaleBelowMinAvailable"),
+                        "True");
+    assert_int_equal(c.events, events + 1);
+    assert_string_equal(c.last_event, "ScaleBelowMinAvailable");
+    cluster_merge(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g", "{\"spec\":{\"replicas\":2}}");
+    cluster_live(&c, 12);
+    assert_string_equal(cluster_condition(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g",
+                                          "libgrove.io/ScaleBelowMinAvailable"),
+                        "");
+    cluster_close(&c);
+}
+
 static void test_replacement_keeps_index_and_name(void **state) {
     (void)state;
     cluster c;
@@ -271,6 +327,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_single_clique),
         cmocka_unit_test(test_scaled_gang_waits_for_base),
+        cmocka_unit_test(test_phase_at_the_minimum),
+        cmocka_unit_test(test_group_below_minimum),
         cmocka_unit_test(test_replacement_keeps_index_and_name),
         cmocka_unit_test(test_terminating_pod_is_replaced_at_once),
         cmocka_unit_test(test_finished_pod_is_replaced),

@@ -254,6 +254,56 @@ static void test_dirty_keys(void **state) {
     end(&f);
 }
 
+/* A set that is marked again while it is being planned comes up again; the texts handed out hold. */
+static void test_marks_while_planning(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f);
+    const char *ns = NULL, *name = NULL;
+    put_text(f.store, f.env, pcs);
+    assert_int_equal(grove_store_next_dirty(f.store, &ns, &name), 1);
+    assert_int_equal(remove_text(f.store, f.env, pcs), 0); /* its last member: the list is empty */
+    assert_string_equal(ns, "t");
+    assert_string_equal(name, "s");
+    assert_int_equal(grove_store_next_dirty(f.store, &ns, &name), 1);
+    assert_string_equal(name, "s");
+    assert_int_equal(grove_store_next_dirty(f.store, &ns, &name), 0);
+    assert_int_equal(grove_store_mark(f.store, "t", "a"), 0);
+    assert_int_equal(grove_store_mark(f.store, "t", "b"), 0);
+    assert_int_equal(grove_store_mark(f.store, "t", "a"), 0);
+    assert_true(take_dirty(&f, "a")); /* oldest mark first, each once */
+    assert_true(take_dirty(&f, "b"));
+    assert_false(take_dirty(&f, "a"));
+    grove_store_stats stats = {.size = sizeof stats};
+    assert_int_equal(grove_store_stats_get(f.store, &stats), 0);
+    assert_int_equal(stats.objects, 0);
+    assert_int_equal(stats.strings, 0);
+    end(&f);
+}
+
+static void test_memory_limit(void **state) {
+    (void)state;
+    grove_env *env = NULL;
+    grove_store *store = NULL;
+    grove_limits limits = {.size = sizeof limits, .store_bytes = 2000};
+    grove_env_options options = {.size = sizeof options, .limits = &limits};
+    assert_int_equal(grove_env_new(&options, &env), 0);
+    assert_int_equal(grove_store_new(env, &store), 0);
+    char text[4096];
+    grove_status st = GROVE_OK;
+    int n = 0;
+    for (; st == GROVE_OK && n < 20; n++) {
+        char name[8];
+        snprintf(name, sizeof name, "p%d", n);
+        pod_json(text, sizeof text, name, name, 20 + n, "n1", "Running");
+        st = put_text(store, env, text);
+    }
+    assert_int_equal(st, GROVE_E_LIMIT);
+    assert_true(n > 2 && n < 8);
+    grove_store_free(store);
+    grove_env_unref(env);
+}
+
 static void test_relist(void **state) {
     (void)state;
     fixture f;
@@ -378,6 +428,8 @@ int main(void) {
         cmocka_unit_test(test_indexes_follow_changes),
         cmocka_unit_test(test_stale_events_are_ignored),
         cmocka_unit_test(test_dirty_keys),
+        cmocka_unit_test(test_marks_while_planning),
+        cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_relist),
         cmocka_unit_test(test_churn_is_flat),
         cmocka_unit_test(test_bytes_per_pod),
