@@ -2,6 +2,7 @@
 /* grovectl validate: what a cluster with Grove would say about manifests, with the line. */
 #include "findings.h"
 #include "io.h"
+#include "names.h"
 #include "verbs.h"
 
 #include <dirent.h>
@@ -26,6 +27,8 @@ static const char help[] =
     "  --strict                  warnings refuse too\n"
     "  --lint                    warn of what is admitted and most likely not meant\n"
     "  --no-lint CODE[,CODE...]  lints that are switched off (GRV3012)\n"
+    "  --names                   (text) list every child of an admitted set, all scaled to the "
+    "most\n"
     "  --nodes FILE              Node objects: lets lints ask what the cluster has\n"
     "  --legacy                  read the forms of older releases, with a warning\n"
     "  --schema-only             as a cluster without Grove's webhooks: the resource definitions "
@@ -45,6 +48,7 @@ typedef struct request {
     uint32_t disabled[MAX_DISABLED];
     const char *nodes_path;
     grove_doc *nodes; /* a List of them */
+    int names;
     findings_format format;
     const char *old_path, *config_path, *cases_path;
     int refuse_unknown;
@@ -107,6 +111,9 @@ static int judge(request *q, const io_object *object, const char *text) {
                        .diags = diags};
         q->refused |= !verdict.allowed;
         code = findings_add(q->findings, &one) < 0 ? EXIT_USAGE : EXIT_OK;
+        if (code == EXIT_OK && q->names && verdict.allowed) {
+            code = names_of_set(q->env, object, q->options.config, &q->out);
+        }
     }
     grove_diags_free(diags);
     return code;
@@ -364,7 +371,9 @@ int cmd_validate(int argc, char **argv) {
             fputs(help, stdout);
             return EXIT_OK;
         }
-        if (strcmp(word, "--strict") == 0) {
+        if (strcmp(word, "--names") == 0) {
+            q.names = 1;
+        } else if (strcmp(word, "--strict") == 0) {
             q.options.flags |= GROVE_VALIDATE_WARNINGS_REFUSE;
         } else if (strcmp(word, "--legacy") == 0) {
             q.options.flags |= GROVE_VALIDATE_LEGACY;
@@ -382,7 +391,7 @@ int cmd_validate(int argc, char **argv) {
     if (code != EXIT_OK) {
         return code;
     }
-    if ((n == 0) == !q.cases_path) {
+    if ((n == 0) == !q.cases_path || (q.names && q.format != FINDINGS_TEXT)) {
         fputs(help, stderr);
         return EXIT_USAGE;
     }
