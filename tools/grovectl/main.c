@@ -14,6 +14,8 @@ const verb grovectl_verbs[] = {
     {"validate", "what a cluster would say about manifests", cmd_validate},
     {"sim", "manifests and scenarios on the embedded cluster", cmd_sim},
     {"demo", "the main job on the embedded cluster", cmd_demo},
+    {"explain", "why an object of a cluster waits", cmd_explain},
+    {"fit", "would manifests find room on a cluster", cmd_fit},
     {NULL, NULL, NULL},
 };
 
