@@ -30,8 +30,9 @@ grove_status gv_lint_run(gv_kind kind, grove_doc *doc, const grove_node *object,
                          const grove_node *old, const grove_config *config,
                          const grove_lint_options *options, grove_diags *diags) {
     gv_lint l = {.config = config, .options = options, .set = object};
+    bool binding = kind == GV_KIND_CLUSTERTOPOLOGYBINDING;
     l.tmpl = gv_node_path(object, "spec.template");
-    if (kind != GV_KIND_PODCLIQUESET || !l.tmpl) {
+    if (!binding && (kind != GV_KIND_PODCLIQUESET || !l.tmpl)) {
         return GROVE_OK;
     }
     l.old_tmpl = gv_node_path(old, "spec.template");
@@ -42,10 +43,14 @@ grove_status gv_lint_run(gv_kind kind, grove_doc *doc, const grove_node *object,
     l.cliques_path = gv_path_key(&l.tmpl_path, "cliques", 7);
     l.groups_path = gv_path_key(&l.tmpl_path, "podCliqueScalingGroups", 22);
     gv_check_init(&l.c, grove_doc_env(doc), doc, diags);
-    gv_lint_names(&l);
-    gv_lint_scaling(&l);
-    gv_lint_pods(&l);
-    gv_lint_cluster(&l);
+    if (binding) {
+        gv_lint_binding(&l);
+    } else {
+        gv_lint_names(&l);
+        gv_lint_scaling(&l);
+        gv_lint_pods(&l);
+        gv_lint_cluster(&l);
+    }
     grove_status status = l.c.status;
     gv_check_fini(&l.c);
     return status;

@@ -33,6 +33,7 @@ const grove_node *gv_lint_group_of(const gv_lint *l, gv_str clique);
 void gv_lint_names(gv_lint *l);   /* lint_names.c: lengths, hostnames, collisions */
 void gv_lint_scaling(gv_lint *l); /* lint_scaling.c: autoscalers, replicas, start order */
 void gv_lint_pods(gv_lint *l);    /* lint_pods.c: environment, images, fields Grove overwrites */
+void gv_lint_binding(gv_lint *l); /* lint_cluster.c: of a ClusterTopologyBinding (set is it) */
 void gv_lint_cluster(gv_lint *l); /* lint_cluster.c: levels, schedulers, priority classes */
 
 #endif

@@ -85,6 +85,58 @@ static void check_priority(gv_lint *l) {
     }
 }
 
+/* ---- bindings ---- */
+
+static gv_str label_of(const grove_node *node, gv_str key) {
+    return gv_node_str(gv_node_get(gv_node_path(node, "metadata.labels"), key));
+}
+
+/* A domain of the inner level that lies in two domains of the outer one: the levels do not nest. */
+static void check_nesting(gv_lint *l, gv_str outer, gv_str inner, const grove_node *at,
+                          const gv_path *path) {
+    gv_map seen; /* inner value -> the first node that has it */
+    gv_map_init(&seen, grove_doc_env(l->c.doc));
+    GV_EACH(node, node_list(l->options)) {
+        gv_str value = label_of(node, inner), around = label_of(node, outer);
+        const grove_node *first = gv_map_get(&seen, value);
+        if (value.n == 0 || around.n == 0) {
+            continue;
+        }
+        if (!first && !gv_map_put(&seen, value, (void *)(uintptr_t)node)) {
+            l->c.status = GROVE_E_NOMEM;
+            break;
+        }
+        if (first && !gv_str_eq(label_of(first, outer), around)) {
+            GV_LINT(l, GV_CODE_LINT_NESTING, path, at,
+                    "%.*s=%.*s lies in more than one %.*s: levels go from broad to narrow",
+                    (int)inner.n, inner.p, (int)value.n, value.p, (int)outer.n, outer.p);
+            break;
+        }
+    }
+    gv_map_fini(&seen);
+}
+
+void gv_lint_binding(gv_lint *l) {
+    gv_path levels = gv_path_key(&l->spec_path, "levels", 6);
+    gv_str outer = {NULL, 0};
+    uint32_t i = 0;
+    if (grove_node_size(node_list(l->options)) == 0) {
+        return;
+    }
+    GV_EACH(level, gv_node_path(l->set, "spec.levels")) {
+        gv_path entry = gv_path_index(&levels, i++), key = gv_path_key(&entry, "key", 3);
+        const grove_node *at = grove_node_get(level, "key");
+        gv_str own = gv_node_str(at);
+        if (!any_node_has(l, own)) {
+            GV_LINT(l, GV_CODE_LINT_LEVEL, &key, at, "no node carries the label %.*s", (int)own.n,
+                    own.p);
+        } else if (outer.n > 0) {
+            check_nesting(l, outer, own, at, &key);
+        }
+        outer = own;
+    }
+}
+
 void gv_lint_cluster(gv_lint *l) {
     gv_str topology = gv_node_str(gv_node_path(l->tmpl, "topologyConstraint.topologyName"));
     uint32_t i = 0, g = 0;
