@@ -42,5 +42,17 @@ GROVE_API grove_status grove_render(grove_env *env, grove_doc *doc, const grove_
                                     grove_config *config, const char *ns, uint32_t flags,
                                     grove_doc **out_list, grove_error *err);
 
+/**
+ * Lists every name that comes from `pcs` (defaulted, as for grove_render) once each autoscaler has scaled to
+ * its maxReplicas: objects, pods (the five letters as `?`) and host names, in the order of creation. The
+ * document: {apiVersion: libgrove.io/v1alpha1, kind: NameList, set, names: [{kind, name, length, limit,
+ * margin, by, twice}], count, leastMargin, overLimit, twice}; `by` says what sets the limit, `twice` marks a
+ * name that another child of the same kind has too. The caller owns *out_list. GROVE_E_TYPE when the
+ * object is no PodCliqueSet, GROVE_E_INVALID when it has no name yet. Since 0.1.
+ */
+GROVE_API grove_status grove_names_list(grove_env *env, grove_doc *doc, const grove_node *pcs,
+                                        grove_config *config, grove_doc **out_list,
+                                        grove_error *err);
+
 GROVE_END_DECLS
 #endif

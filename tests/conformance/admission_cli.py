@@ -40,10 +40,21 @@ def main():
         answer = json.loads(run("validate", *args, "-o", "json", "-", given=given).stdout)["results"][0]
         return {w["code"] for w in answer["warnings"]} | {e["code"] for e in answer["errors"]}
 
-    names = run("validate", "--names", "-").stdout.splitlines()
-    check("--names scales cliques to the most", sum(n.startswith("Pod default/chat-0-a-") for n in names) == 3)
-    check("--names scales groups to the most", "PodClique default/chat-0-g-1-b" in names)
-    check("--names is for text", run("validate", "--names", "-o", "json", "-").returncode == 2)
+    def named(given=SET):
+        run_ = run("validate", "--names", "-o", "json", "-", given=given)
+        return json.loads(run_.stdout)["results"][0]["names"], run_.returncode
+
+    names, code = named()
+    have = {(n["kind"], n["name"]) for n in names["names"]}
+    check("--names scales cliques to the most", ("Hostname", "chat-0-a-2") in have and ("Hostname", "chat-0-a-3") not in have)
+    check("--names scales groups to the most", ("PodClique", "chat-0-g-1-b") in have)
+    check("--names that fit", code == 0 and names["overLimit"] == 0 and names["leastMargin"] > 0)
+    text = run("validate", "--names", "-").stdout
+    check("--names in text", f"{names['count']} names" in text and all(n["name"] in text for n in names["names"]))
+    twice = json.loads(json.dumps(SET))
+    twice["spec"]["template"]["cliques"][0]["name"] = "g-1-b"
+    names, code = named(twice)
+    check("--names refuses a name given twice", code == 1 and names["twice"] > 0)
     check("no lint unless asked for", "GRV3012" not in codes())
     check("--lint", "GRV3012" in codes("--lint"))
     check("--no-lint", not {"GRV3012", "GRV3004"} & codes("--lint", "--no-lint", "GRV3012,3004"))

@@ -2,7 +2,6 @@
 /* grovectl validate: what a cluster with Grove would say about manifests, with the line. */
 #include "findings.h"
 #include "io.h"
-#include "names.h"
 #include "verbs.h"
 
 #include <dirent.h>
@@ -10,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include <grove/render.h>
 
 static const char help[] =
     "usage: grovectl validate FILE... [OPTIONS]\n"
@@ -27,9 +28,11 @@ static const char help[] =
     "  --strict                  warnings refuse too\n"
     "  --lint                    warn of what is admitted and most likely not meant\n"
     "  --no-lint CODE[,CODE...]  lints that are switched off (GRV3012)\n"
-    "  --names                   (text) list every child of an admitted set, all scaled to the "
-    "most\n"
     "  --nodes FILE              Node objects: lets lints ask what the cluster has\n"
+    "  --names                   list every name that a set can come to use, with the room that is "
+    "left;\n"
+    "                            a name that is too long, or given twice, refuses\n"
+    "  --strict-upstream         refuse what only libgrove knows\n"
     "  --legacy                  read the forms of older releases, with a warning\n"
     "  --schema-only             as a cluster without Grove's webhooks: the resource definitions "
     "alone\n"
@@ -48,10 +51,9 @@ typedef struct request {
     uint32_t disabled[MAX_DISABLED];
     const char *nodes_path;
     grove_doc *nodes; /* a List of them */
-    int names;
     findings_format format;
     const char *old_path, *config_path, *cases_path;
-    int refuse_unknown;
+    int refuse_unknown, names;
     io_objects old;
     findings *findings;
     grove_buf out;
@@ -85,6 +87,32 @@ static int skip_unknown(request *q, const io_object *object) {
     return EXIT_OK;
 }
 
+/* Names of the children of a set, as they are once everything is scaled to its most. */
+static int add_names(request *q, const io_object *object, finding *one) {
+    grove_error err = GROVE_ERROR_INIT;
+    grove_doc *stored = NULL;
+    if (strcmp(one->kind, "PodCliqueSet") != 0 || io_name(object->node)[0] == '\0') {
+        return EXIT_OK;
+    }
+    grove_status st = grove_default(q->env, object->doc, object->node, &q->options, NULL, &stored,
+                                    &err);
+    if (st == GROVE_OK) {
+        st = grove_names_list(q->env, stored, grove_doc_root(stored), q->options.config,
+                              &one->names, &err);
+    }
+    grove_doc_unref(stored);
+    if (st < 0) {
+        io_print_error(object->file, &err);
+        return EXIT_USAGE;
+    }
+    int64_t over = 0, twice = 0;
+    const grove_node *list = grove_doc_root(one->names);
+    grove_node_int64(grove_node_get(list, "overLimit"), &over);
+    grove_node_int64(grove_node_get(list, "twice"), &twice);
+    q->refused |= over > 0 || twice > 0;
+    return EXIT_OK;
+}
+
 static int judge(request *q, const io_object *object, const char *text) {
     grove_admission_verdict verdict = GROVE_ADMISSION_VERDICT_INIT;
     grove_error err = GROVE_ERROR_INIT;
@@ -110,10 +138,11 @@ static int judge(request *q, const io_object *object, const char *text) {
                        .verdict = &verdict,
                        .diags = diags};
         q->refused |= !verdict.allowed;
-        code = findings_add(q->findings, &one) < 0 ? EXIT_USAGE : EXIT_OK;
-        if (code == EXIT_OK && q->names && verdict.allowed) {
-            code = names_of_set(q->env, object, q->options.config, &q->out);
+        code = q->names && verdict.allowed ? add_names(q, object, &one) : EXIT_OK;
+        if (code == EXIT_OK && findings_add(q->findings, &one) < 0) {
+            code = EXIT_USAGE;
         }
+        grove_doc_unref(one.names);
     }
     grove_diags_free(diags);
     return code;
@@ -308,6 +337,25 @@ static int take_option(request *q, const char *option, const char *value) {
     return code;
 }
 
+/* An option without a value. */
+static int take_switch(request *q, const char *word) {
+    static const struct {
+        const char *word;
+        uint32_t flag;
+    } switches[] = {{"--strict", GROVE_VALIDATE_WARNINGS_REFUSE},
+                    {"--legacy", GROVE_VALIDATE_LEGACY},
+                    {"--lint", GROVE_VALIDATE_LINT},
+                    {"--strict-upstream", GROVE_VALIDATE_STRICT_UPSTREAM},
+                    {"--schema-only", GROVE_VALIDATE_SCHEMA_ONLY}};
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
+        if (strcmp(switches[i].word, word) == 0) {
+            q->options.flags |= switches[i].flag;
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* All nodes of a file as one array, whatever form the file has. */
 static int read_nodes(request *q) {
     io_objects objects = {0};
@@ -373,14 +421,8 @@ int cmd_validate(int argc, char **argv) {
         }
         if (strcmp(word, "--names") == 0) {
             q.names = 1;
-        } else if (strcmp(word, "--strict") == 0) {
-            q.options.flags |= GROVE_VALIDATE_WARNINGS_REFUSE;
-        } else if (strcmp(word, "--legacy") == 0) {
-            q.options.flags |= GROVE_VALIDATE_LEGACY;
-        } else if (strcmp(word, "--lint") == 0) {
-            q.options.flags |= GROVE_VALIDATE_LINT;
-        } else if (strcmp(word, "--schema-only") == 0) {
-            q.options.flags |= GROVE_VALIDATE_SCHEMA_ONLY;
+        } else if (take_switch(&q, word)) {
+            continue;
         } else if (word[0] == '-' && word[1] != '\0') {
             code = take_option(&q, word, i + 1 < argc ? argv[i + 1] : NULL);
             i++;
@@ -391,7 +433,7 @@ int cmd_validate(int argc, char **argv) {
     if (code != EXIT_OK) {
         return code;
     }
-    if ((n == 0) == !q.cases_path || (q.names && q.format != FINDINGS_TEXT)) {
+    if ((n == 0) == !q.cases_path) {
         fputs(help, stderr);
         return EXIT_USAGE;
     }

@@ -174,6 +174,29 @@ static void print_text(const finding *one) {
     }
 }
 
+static long long number_of(const grove_node *object, const char *key) {
+    int64_t n = 0;
+    grove_node_int64(grove_node_get(object, key), &n);
+    return (long long)n;
+}
+
+static void print_names(const grove_doc *names) {
+    const grove_node *list = names ? grove_doc_root(names) : NULL;
+    const grove_node *entries = grove_node_get(list, "names");
+    if (!names) {
+        return;
+    }
+    printf("  %-6s %-6s %-6s %-24s %s\n", "ROOM", "LENGTH", "LIMIT", "KIND", "NAME");
+    for (const grove_node *e = grove_node_first(entries); e; e = grove_node_next(entries, e)) {
+        printf("  %-6lld %-6lld %-6lld %-24s %s%s\n", number_of(e, "margin"),
+               number_of(e, "length"), number_of(e, "limit"), io_member(e, "kind"),
+               io_member(e, "name"), grove_node_get(e, "twice") ? "  (twice)" : "");
+    }
+    printf("  %lld names, least room %lld, %lld too long, %lld given twice\n",
+           number_of(list, "count"), number_of(list, "leastMargin"), number_of(list, "overLimit"),
+           number_of(list, "twice"));
+}
+
 /* ---- the whole ---- */
 
 grove_status findings_begin(grove_env *env, findings_format format, grove_buf *out,
@@ -206,6 +229,7 @@ grove_status findings_add(findings *f, const finding *one) {
     switch (f->format) {
     case FINDINGS_TEXT:
         print_text(one);
+        print_names(one->names);
         break;
     case FINDINGS_JSON:
         grove_builder_open_object(f->b, NULL);
@@ -214,6 +238,9 @@ grove_status findings_add(findings *f, const finding *one) {
         grove_builder_string(f->b, "kind", one->kind);
         grove_builder_string(f->b, "name", one->name);
         put_verdict(f->b, one);
+        if (one->names) {
+            grove_builder_link(f->b, "names", one->names, grove_doc_root(one->names));
+        }
         grove_builder_close(f->b);
         break;
     case FINDINGS_SARIF:

@@ -20,6 +20,7 @@ typedef struct finding {
     const char *text; /* source of the file for carets; NULL: none */
     const grove_admission_verdict *verdict;
     const grove_diags *diags;
+    grove_doc *names; /* of grove_names_list; NULL: not asked for */
 } finding;
 
 typedef struct findings findings;
