@@ -37,6 +37,11 @@ static void look(gv_work *w, gv_work_gang *g) {
             ready += (p->flags & GV_POD_READY) != 0 ? 1 : 0;
             g->released = g->released || (p->flags & GV_POD_GROVE_GATE) == 0;
         }
+        /* A bound pod on its way out still holds its slot: the gang's phase does not fall back. */
+        for (uint32_t i = 0; i < c->n_gone; i++) {
+            const gv_pod *p = c->gone[i];
+            scheduled += in_gang(p, g) && gv_pod_is_bound(p) && !gv_pod_is_final(p) ? 1 : 0;
+        }
         bool whole = c->obj != NULL && !c->dying && !c->deletes && members >= c->want->replicas;
         g->complete = g->complete && whole;
         g->stuck = g->stuck || (!whole && (c->refused || c->rival != NULL));

@@ -10,6 +10,7 @@ typedef struct index_state {
     bool broken;   /* some member has fewer scheduled or ready pods than its minimum */
     bool complete; /* all members live, are of the new version and have their minimum */
     bool absent;   /* no living member */
+    bool parked;   /* of the new version, and the scheduler has no room for some pod of it */
 } index_state;
 
 static gv_work_clique *member(gv_work *w, const gv_work_group *g, int64_t r, uint32_t k) {
@@ -29,7 +30,11 @@ static index_state look(gv_work *w, const gv_work_group *g, int64_t r) {
         s.broken = s.broken || c->scheduled < c->want->min_available ||
                    c->ready < c->want->min_available;
         s.complete = s.complete && c->converged;
+        for (uint32_t i = 0; i < c->n_pods; i++) {
+            s.parked = s.parked || (c->pods[i]->flags & GV_POD_UNSCHEDULABLE) != 0;
+        }
     }
+    s.parked = s.parked && !s.old;
     return s;
 }
 
@@ -56,6 +61,29 @@ static bool note(gv_work *w, const gv_work_group *g, const char *reason, const c
                        (long long)index);
 }
 
+static bool is_available(gv_work *w, const gv_work_group *g, int64_t r) {
+    for (uint32_t k = 0; k < g->want->n_members; k++) {
+        const gv_work_clique *c = member(w, g, r, k);
+        if (c->obj == NULL || c->dying || c->deletes || !c->is_scheduled ||
+            c->ready < c->want->min_available) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* As for pods: a replica that does not work, and not for want of room, spends the budget. */
+static bool budget_is_spent(gv_work *w, const gv_work_group *g, int64_t *out_available) {
+    bool spent = false;
+    *out_available = 0;
+    for (int64_t r = 0; r < g->want->replicas; r++) {
+        bool works = is_available(w, g, r);
+        *out_available += works ? 1 : 0;
+        spent = spent || (!works && !look(w, g, r).parked);
+    }
+    return spent;
+}
+
 static grove_status follow_current(gv_work *w, gv_work_group *g, bool *out_next) {
     int64_t r = g->progress.current_index;
     *out_next = false;
@@ -65,8 +93,17 @@ static grove_status follow_current(gv_work *w, gv_work_group *g, bool *out_next)
     }
     index_state s = look(w, g, r);
     if (s.old) {
-        bool stands = (g->obj->u.head.flags & GV_HEAD_EXPECTED) == 0;
-        return stands ? remove_index(w, g, r, "its turn in the rolling update") : GROVE_OK;
+        int64_t available = 0;
+        if ((g->obj->u.head.flags & GV_HEAD_EXPECTED) != 0) {
+            return GROVE_OK; /* the choice is not yet known to stand in the cluster */
+        }
+        if (!s.broken && budget_is_spent(w, g, &available)) {
+            return note(w, g, "ReplacementNotReady",
+                        "some replica does not work: replica %lld is not taken down beside it", r)
+                       ? GROVE_OK
+                       : gv_work_nomem(w);
+        }
+        return remove_index(w, g, r, "its turn in the rolling update");
     }
     if (!s.complete) {
         bool ok = note(w, g, "ReplacementNotReady", "replica %lld was renewed and is not ready yet",
@@ -85,21 +122,6 @@ static int64_t lowest_ready_old(gv_work *w, const gv_work_group *g) {
         }
     }
     return -1;
-}
-
-/* Replicas whose members all live with their minimum ready. */
-static int64_t count_available(gv_work *w, const gv_work_group *g) {
-    int64_t n = 0;
-    for (int64_t r = 0; r < g->want->replicas; r++) {
-        bool whole = true;
-        for (uint32_t k = 0; k < g->want->n_members && whole; k++) {
-            const gv_work_clique *c = member(w, g, r, k);
-            whole = c->obj != NULL && !c->dying && c->is_scheduled &&
-                    c->ready >= c->want->min_available;
-        }
-        n += whole ? 1 : 0;
-    }
-    return n;
 }
 
 grove_status gv_roll_members(gv_work *w, gv_work_group *g) {
@@ -126,7 +148,14 @@ grove_status gv_roll_members(gv_work *w, gv_work_group *g) {
         }
         return GROVE_OK;
     }
-    if (count_available(w, g) < g->want->min_available) {
+    int64_t available = 0;
+    if (budget_is_spent(w, g, &available)) {
+        return note(w, g, "ReplacementNotReady",
+                    "some replica does not work: replica %lld is not taken down beside it", r)
+                   ? GROVE_OK
+                   : gv_work_nomem(w);
+    }
+    if (available < g->want->min_available) {
         bool ok = note(w, g, "BelowMinAvailable",
                        "fewer replicas are available than minAvailable: replica %lld is not taken "
                        "down",

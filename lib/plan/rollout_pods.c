@@ -48,6 +48,29 @@ static grove_status below_minimum(gv_work *w, const gv_work_clique *c) {
                : gv_work_nomem(w);
 }
 
+/*
+ * Pods that are neither ready nor known not to fit draw from the same budget as the update: while there is
+ * one, however it came about, no ready pod is taken down. A new pod that the scheduler has no room for
+ * does not count: waiting for it might never end.
+ */
+static bool budget_is_spent(const gv_work_clique *c) {
+    for (uint32_t i = 0; i < c->n_pods; i++) {
+        const gv_pod *p = c->pods[i];
+        bool parked = !is_old(c, p) && (p->flags & GV_POD_UNSCHEDULABLE) != 0;
+        if (c->goes[i] || (!is_ready(p) && !parked)) {
+            return true;
+        }
+    }
+    return (int64_t)c->n_pods < c->want->replicas;
+}
+
+static grove_status spent(gv_work *w, const gv_work_clique *c) {
+    return wait_for(w, c, "ReplacementNotReady", (gv_str){"", 0},
+                    "some pod is not ready: no ready one is taken down beside it")
+               ? GROVE_OK
+               : gv_work_nomem(w);
+}
+
 /* What stands as current: act on it, wait for it, or go on. *out_next: the next may be chosen. */
 static grove_status follow_current(gv_work *w, gv_work_clique *c, int64_t n_new, int64_t new_ready,
                                    bool *out_next) {
@@ -64,6 +87,9 @@ static grove_status follow_current(gv_work *w, gv_work_clique *c, int64_t n_new,
         }
         if (!is_ready(p)) {
             return GROVE_OK; /* it goes with the others that are not */
+        }
+        if (budget_is_spent(c)) {
+            return spent(w, c);
         }
         return c->ready >= c->want->min_available
                    ? gv_pod_remove(w, c, p, "RollingUpdate", "its turn in the rolling update")
@@ -112,6 +138,9 @@ grove_status gv_roll_pods(gv_work *w, gv_work_clique *c) {
     if (old == 0) {
         gv_progress_finish(&c->progress);
         return GROVE_OK;
+    }
+    if (budget_is_spent(c)) {
+        return spent(w, c);
     }
     if (c->ready < c->want->min_available) {
         return below_minimum(w, c);

@@ -67,6 +67,14 @@ static void sift(const gv_pod **v, uint32_t n, uint32_t at, gv_str target) {
 void gv_pod_victims(const gv_work *w, const gv_work_clique *c, const gv_pod **out) {
     gv_str target = target_hash(w, c);
     uint32_t n = c->n_pods;
+    if (c->want->group != GV_STANDALONE) {
+        /* Ranks of a group's clique stay without a gap: the highest indices go, whatever their state. The
+         * pods are sorted by index, those without one last. */
+        for (uint32_t i = 0; i < n; i++) {
+            out[i] = c->pods[n - 1 - i];
+        }
+        return;
+    }
     memcpy((void *)out, (const void *)c->pods, n * sizeof *out);
     for (uint32_t i = n / 2; i > 0; i--) {
         sift(out, n, i - 1, target);

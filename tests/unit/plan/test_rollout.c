@@ -393,6 +393,68 @@ static void test_switch_strategy(void **state) {
     cluster_close(&c);
 }
 
+/* A pod in a state of its own: not ready, or without room. */
+static void set_unready(cluster *c, const char *clique, int index, bool no_room) {
+    cluster_merge(c, GV_KIND_POD, cluster_pod(c, clique, index)->name,
+                  no_room ? "{\"spec\":{\"nodeName\":null},\"status\":{\"phase\":\"Pending\","
+                            "\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\","
+                            "\"reason\":\"Unschedulable\"}]}}"
+                          : "{\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":"
+                            "\"PodScheduled\",\"status\":\"True\"}]}}");
+}
+
+/* Broken pods of the old version go at once, but while their successors are not ready no ready one goes. */
+static void test_one_budget(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, SET_HEAD("1", "RollingRecreate") SET_CLIQUE("a", "4", "2"));
+    cluster_live(&c, 20);
+    set_unready(&c, "s-0-a", 2, false);
+    set_unready(&c, "s-0-a", 3, false);
+    cluster_settle(&c, 20);
+    change(&c, 0, "j");
+    cluster_settle(&c, 40);
+    assert_int_equal(ready(&c, "s-0-a", 4), 2);
+    assert_string_equal(image_of(cluster_pod(&c, "s-0-a", 0)), "i");
+    assert_string_equal(image_of(cluster_pod(&c, "s-0-a", 3)), "j");
+    assert_true(cluster_waits(&c, "ReplacementNotReady", "s-0-a", NULL));
+    /* What the scheduler has no room for does not hold the rest up. */
+    set_unready(&c, "s-0-a", 2, true);
+    set_unready(&c, "s-0-a", 3, true);
+    cluster_settle(&c, 40);
+    assert_int_equal(ready(&c, "s-0-a", 4), 1);
+    cluster_live(&c, 60);
+    assert_int_equal(updated_pods(&c, "j"), 4);
+    assert_true(ended(&c));
+    cluster_close(&c);
+}
+
+static void test_one_budget_of_a_group(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, SET_HEAD("1", "RollingRecreate") SET_CLIQUE("p", "1", "1")
+                        SET_GROUP("g", "p", "3", "1"));
+    cluster_live(&c, 20);
+    set_unready(&c, "s-0-g-1-p", 0, false);
+    cluster_settle(&c, 20);
+    change(&c, 0, "j");
+    cluster_settle(&c, 40);
+    assert_string_equal(image_of(cluster_pod(&c, "s-0-g-0-p", 0)), "i");
+    assert_string_equal(image_of(cluster_pod(&c, "s-0-g-1-p", 0)), "j");
+    assert_string_equal(image_of(cluster_pod(&c, "s-0-g-2-p", 0)), "i");
+    assert_true(cluster_waits(&c, "ReplacementNotReady", "s-0-g", NULL));
+    set_unready(&c, "s-0-g-1-p", 0, true);
+    cluster_settle(&c, 40);
+    assert_string_equal(image_of(cluster_pod(&c, "s-0-g-0-p", 0)), "j");
+    assert_string_equal(image_of(cluster_pod(&c, "s-0-g-2-p", 0)), "i");
+    cluster_live(&c, 60);
+    assert_int_equal(updated_pods(&c, "j"), 3);
+    assert_true(ended(&c));
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_pod_at_a_time),
@@ -404,6 +466,8 @@ int main(void) {
         cmocka_unit_test(test_scale_set_during_update),
         cmocka_unit_test(test_scale_children_around_update),
         cmocka_unit_test(test_second_change_restarts),
+        cmocka_unit_test(test_one_budget),
+        cmocka_unit_test(test_one_budget_of_a_group),
         cmocka_unit_test(test_on_delete),
         cmocka_unit_test(test_switch_strategy),
     };

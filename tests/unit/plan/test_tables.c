@@ -189,6 +189,24 @@ static void test_victims(void **state) {
     }
 }
 
+/* Ranks of a scaling group's clique stay without a gap: the highest index goes, whatever its state. */
+static void test_members_keep_their_ranks(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, SET_HEAD("1", "RollingRecreate") SET_CLIQUE("p", "3", "1")
+                        SET_GROUP("g", "p", "1", "1"));
+    cluster_live(&c, 20);
+    set_pod(&c, "s-0-g-0-p", 0, 'n');
+    cluster_settle(&c, 12);
+    cluster_merge(&c, GV_KIND_PODCLIQUE, "s-0-g-0-p", "{\"spec\":{\"replicas\":1}}");
+    cluster_settle(&c, 12);
+    assert_non_null(cluster_pod(&c, "s-0-g-0-p", 0));
+    assert_null(cluster_pod(&c, "s-0-g-0-p", 1));
+    assert_null(cluster_pod(&c, "s-0-g-0-p", 2));
+    cluster_close(&c);
+}
+
 static void test_younger_goes_first(void **state) {
     (void)state;
     cluster c;
@@ -302,6 +320,7 @@ int main(void) {
         cmocka_unit_test(test_transition_time),
         cmocka_unit_test(test_group_breach),
         cmocka_unit_test(test_victims),
+        cmocka_unit_test(test_members_keep_their_ranks),
         cmocka_unit_test(test_younger_goes_first),
         cmocka_unit_test(test_leaving_pods_are_no_victims),
         cmocka_unit_test(test_lowest_free_index),

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,24 @@ static void test_phase_at_the_minimum(void **state) {
                         "True");
     assert_string_equal(cluster_condition(&c, GV_KIND_PODGANG, "s-0", "libgrove.io/Scheduled"),
                         "True");
+    cluster_close(&c);
+}
+
+/* A bound pod with a long grace still holds its slot. */
+static void test_phase_while_terminating(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, one_clique);
+    cluster_live(&c, 12);
+    for (int i = 0; i < 2; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "%s", cluster_pod(&c, "s-0-a", i)->name);
+        cluster_merge(&c, GV_KIND_POD, name, "{\"metadata\":{\"finalizers\":[\"x/slow\"]}}");
+        cluster_delete(&c, GV_KIND_POD, name);
+    }
+    cluster_settle(&c, 12);
+    assert_string_equal(cluster_text(&c, GV_KIND_PODGANG, "s-0", "/status/phase"), "Starting");
     cluster_close(&c);
 }
 
@@ -328,6 +347,7 @@ int main(void) {
         cmocka_unit_test(test_single_clique),
         cmocka_unit_test(test_scaled_gang_waits_for_base),
         cmocka_unit_test(test_phase_at_the_minimum),
+        cmocka_unit_test(test_phase_while_terminating),
         cmocka_unit_test(test_group_below_minimum),
         cmocka_unit_test(test_replacement_keeps_index_and_name),
         cmocka_unit_test(test_terminating_pod_is_replaced_at_once),
