@@ -65,6 +65,7 @@ typedef struct gv_decided {
     gv_arena arena;
     grove_placement placement;
     gv_str ns, set;
+    uint32_t unplaced; /* pods that got no node although the gang was placed */
 } gv_decided;
 
 /* An event to emit: its operation but for the body, which is made when it goes out. */

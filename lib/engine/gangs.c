@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which gangs are placed when: a gang is looked at when one of its pods or its PodGang changed, and all
- * that wait are looked at again when capacity changed. Order of service: priority, then age, then name.
+ * that wait are looked at again when capacity changed. Order of service: priority, then those that lack
+ * their minimum, then age, then name.
  */
 #include "base/sort.h"
 #include "engine/engine.h"
@@ -132,6 +133,7 @@ static grove_status keep_places(grove_engine *e, gv_decided *d, const gv_view_ga
     }
     d->placement.pods = pods;
     d->placement.n_pods = n;
+    d->unplaced = gang->n_seats - n;
     return GROVE_OK;
 }
 
@@ -184,6 +186,7 @@ typedef struct candidate {
     gv_str key;
     const grove_node *podgang;
     int64_t priority, created;
+    bool has_its_least; /* it runs, and waits for room for more */
 } candidate;
 
 static int by_service(const void *a, const void *b, void *ctx) {
@@ -191,6 +194,9 @@ static int by_service(const void *a, const void *b, void *ctx) {
     (void)ctx;
     if (x->priority != y->priority) {
         return x->priority > y->priority ? -1 : 1;
+    }
+    if (x->has_its_least != y->has_its_least) {
+        return y->has_its_least ? -1 : 1;
     }
     if (x->created != y->created) {
         return x->created < y->created ? -1 : 1;
@@ -239,11 +245,16 @@ static grove_status look_at(grove_engine *e, const candidate *c, grove_error *er
     return decide(e, ns, name, set, &gang, err);
 }
 
+/* More room is for gangs without a place, and for pods that a placed gang could do without. */
+static bool wants_room(const gv_decided *d) {
+    return d->placement.verdict != GROVE_VERDICT_PLACED || d->unplaced > 0;
+}
+
 static grove_status mark_waiting(grove_engine *e) {
     gv_map_entry *entry;
     for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
         const gv_decided *d = entry->value;
-        if (d->placement.verdict != GROVE_VERDICT_PLACED &&
+        if (wants_room(d) &&
             !gv_map_put(&e->gangs_to_check, (gv_str){entry->key, entry->key_len}, e)) {
             return GROVE_E_NOMEM;
         }
@@ -281,6 +292,8 @@ static grove_status collect(grove_engine *e, gv_arena *arena, const candidate **
         c->podgang = gv_object_node(object);
         c->priority = priority_of(e, c->podgang);
         c->created = object->u.head.created;
+        const gv_decided *d = gv_map_get(&e->decided, key);
+        c->has_its_least = d && d->placement.verdict == GROVE_VERDICT_PLACED;
         list[n++] = c;
     }
     gv_sort((const void **)list, n, by_service, NULL);

@@ -310,13 +310,15 @@ int cmd_sim(int argc, char **argv) {
     if (parse(&q, argc, argv, &n) != EXIT_OK || grove_env_new(NULL, &q.env) < 0) {
         return EXIT_USAGE;
     }
-    int code = io_read_config(q.env, q.config_path, &q.options.config);
-    if (code == EXIT_OK && q.scenario_path) {
+    int code = EXIT_OK;
+    if (q.scenario_path) {
         code = scenario_read(q.env, q.scenario_path, &s);
+        q.config_path = q.config_path ? q.config_path : s.config;
         q.nodes = q.nodes ? q.nodes : s.nodes;
         q.options.instant |= s.instant;
     }
     q.nodes = q.nodes ? q.nodes : DEFAULT_NODES;
+    code = code == EXIT_OK ? io_read_config(q.env, q.config_path, &q.options.config) : code;
     code = code == EXIT_OK ? read_nodes(&q, &nodes) : code;
     code = code == EXIT_OK ? run_files(&q, &s, argv, n) : code;
     timeline_free(q.timeline);

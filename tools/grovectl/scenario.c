@@ -57,15 +57,31 @@ int64_t scenario_duration(const char *text) {
     return total;
 }
 
+char *scenario_path(const scenario *s, const char *name) {
+    const char *slash = strrchr(s->file, '/');
+    size_t head = name[0] == '/' || !slash ? 0 : (size_t)(slash - s->file + 1);
+    size_t n = strlen(name) + 1;
+    char *path = malloc(head + n);
+    if (path) {
+        memcpy(path, s->file, head);
+        memcpy(path + head, name, n);
+    }
+    return path;
+}
+
 /* ---- reading ---- */
 
 static int read_spec(scenario *s, const grove_node *root) {
     const grove_node *spec = grove_node_get(root, "spec");
     const grove_node *until = grove_node_get(spec, "until");
     s->steps = grove_node_get(spec, "steps");
+    const char *config = grove_node_text(grove_node_get(spec, "config"));
     s->nodes = grove_node_text(grove_node_get(spec, "nodes"));
     s->instant = grove_node_is_true(grove_node_get(spec, "instant"));
     s->until_ns = -1;
+    if (config && !(s->config = scenario_path(s, config))) {
+        return scenario_complain(s, root, "out of memory");
+    }
     if (strcmp(io_member(root, "kind"), "Scenario") != 0) {
         return scenario_complain(s, root, "kind must be Scenario");
     }
@@ -102,8 +118,10 @@ void scenario_fini(scenario *s) {
         grove_doc_unref(s->snapshots[i].dump);
     }
     free(s->snapshots);
+    free(s->config);
     grove_doc_unref(s->doc);
     s->snapshots = NULL;
+    s->config = NULL;
     s->snapshot_count = 0;
     s->doc = NULL;
 }
@@ -152,6 +170,36 @@ void scenario_put_snapshots(const scenario *s, grove_builder *b, const char *key
 
 /* ---- running ---- */
 
+static int expect_all(scenario *s, cluster *c, const grove_node *list) {
+    int code = EXIT_OK;
+    for (const grove_node *e = grove_node_first(list); e && code == EXIT_OK;
+         e = grove_node_next(list, e)) {
+        code = scenario_expect(s, c, e);
+    }
+    return code;
+}
+
+/* What a run of virtual time is watched by. */
+typedef struct watch {
+    scenario *s;
+    int64_t start_ns;
+    int code;
+} watch;
+
+/* Expectations of `always` at one instant; each counts once, and the first that fails ends them. */
+static int check_always(void *ctx, cluster *c) {
+    watch *w = ctx;
+    scenario *s = w->s;
+    unsigned expectations = s->expectations, failures = s->failures;
+    s->at_ns = cluster_now(c) - w->start_ns;
+    if (s->always && w->code == EXIT_OK) {
+        w->code = expect_all(s, c, s->always);
+        s->expectations = expectations;
+        s->always = s->failures > failures ? NULL : s->always;
+    }
+    return w->code != EXIT_OK;
+}
+
 static int run_step(scenario *s, cluster *c, const timeline *t, const grove_node *step) {
     for (const grove_node *member = grove_node_first(step); member;
          member = grove_node_next(step, member)) {
@@ -161,10 +209,10 @@ static int run_step(scenario *s, cluster *c, const timeline *t, const grove_node
             continue;
         }
         if (strcmp(key, "expect") == 0) {
-            for (const grove_node *e = grove_node_first(member); e && code == EXIT_OK;
-                 e = grove_node_next(member, e)) {
-                code = scenario_expect(s, c, e);
-            }
+            code = expect_all(s, c, member);
+        } else if (strcmp(key, "always") == 0) {
+            s->always = member;
+            s->expectations += grove_node_size(member);
         } else if (strcmp(key, "snapshot") == 0) {
             code = take_snapshot(s, c, t, member);
         } else {
@@ -202,6 +250,7 @@ static int step_time(scenario *s, const grove_node *step, int64_t start, int64_t
 int scenario_run(scenario *s, cluster *c, timeline *t) {
     int64_t start = cluster_now(c);
     grove_error err = GROVE_ERROR_INIT;
+    watch w = {s, start, EXIT_OK};
     for (const grove_node *step = grove_node_first(s->steps); step;
          step = grove_node_next(s->steps, step)) {
         int64_t at = 0;
@@ -209,15 +258,20 @@ int scenario_run(scenario *s, cluster *c, timeline *t) {
         if (code != EXIT_OK) {
             return code;
         }
-        if (cluster_run(c, at, NULL, NULL, &err) < 0) {
+        if (cluster_run(c, at, check_always, &w, &err) < 0) {
             return scenario_complain(s, step, "before this step: %s", err.message);
         }
-        code = run_step(s, c, t, step);
+        s->at_ns = cluster_now(c) - start;
+        code = w.code == EXIT_OK ? run_step(s, c, t, step) : w.code;
         if (code != EXIT_OK) {
             return code;
         }
         if (cluster_settle_now(c, &err) < 0) {
             return scenario_complain(s, step, "after this step: %s", err.message);
+        }
+        (void)check_always(&w, c);
+        if (w.code != EXIT_OK) {
+            return w.code;
         }
     }
     return s->failures ? EXIT_REFUSED : EXIT_OK;

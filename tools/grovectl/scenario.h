@@ -24,9 +24,12 @@ typedef struct scenario {
     const char *file; /* borrowed */
     const grove_node *steps;
     const char *nodes; /* spec.nodes; NULL */
+    char *config;      /* path of spec.config, beside the scenario; NULL */
     int64_t until_ns;  /* spec.until, from the start; -1: not given */
     int instant;
     unsigned expectations, failures;
+    const grove_node *always; /* what is expected at every instant; NULL */
+    int64_t at_ns;            /* present time from the start, for messages */
     scenario_snapshot *snapshots;
     size_t snapshot_count;
 } scenario;
@@ -54,6 +57,9 @@ int scenario_expect(scenario *s, cluster *c, const grove_node *what);
 /* Objects that a {kind, name | selector, namespace} names, as a List; the caller unrefs. */
 int scenario_select(scenario *s, cluster *c, const grove_node *what, grove_kind *out_kind,
                     grove_doc **out_list);
+/* The path of a file that the scenario names: beside the scenario, unless absolute. The caller frees;
+ * NULL when memory ran out. */
+char *scenario_path(const scenario *s, const char *name);
 /* Duration text such as 1m30s to nanoseconds; -1 when it is none. */
 int64_t scenario_duration(const char *text);
 /* Text of a member, or `otherwise`. */

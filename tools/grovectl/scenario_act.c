@@ -19,10 +19,10 @@ static int failed(scenario *s, const grove_node *what, const grove_error *err) {
 static int apply_file(scenario *s, cluster *c, const grove_node *file) {
     io_objects objects = {0};
     grove_error err = GROVE_ERROR_INIT;
-    const char *name = grove_node_text(file), *slash = strrchr(s->file, '/');
-    char path[4096]; /* beside the scenario, unless absolute */
-    snprintf(path, sizeof path, "%.*s%s", name[0] == '/' || !slash ? 0 : (int)(slash - s->file + 1),
-             s->file, name);
+    char *path = scenario_path(s, grove_node_text(file));
+    if (!path) {
+        return scenario_complain(s, file, "out of memory");
+    }
     int code = io_read_objects(s->env, path, GROVE_PARSE_STRICT, &objects);
     for (size_t i = 0; code == EXIT_OK && i < objects.n; i++) {
         if (cluster_apply(c, objects.v[i].doc, objects.v[i].node, &err) < 0) {
@@ -30,6 +30,7 @@ static int apply_file(scenario *s, cluster *c, const grove_node *file) {
         }
     }
     io_free_objects(&objects);
+    free(path);
     return code;
 }
 
@@ -234,30 +235,83 @@ static int act_set_image(scenario *s, cluster *c, const grove_node *what) {
 
 /* ---- nodes ---- */
 
-static int act_fail_node(scenario *s, cluster *c, const grove_node *what) {
-    grove_error err = GROVE_ERROR_INIT;
+typedef int (*node_fn)(scenario *s, cluster *c, const grove_node *what, const char *node);
+
+/* Nodes of the selected objects: of pods those they are on. */
+static int on_selected(scenario *s, cluster *c, const grove_node *what, node_fn each) {
+    grove_kind kind = GROVE_KIND_NONE;
+    grove_doc *list = NULL;
+    int code = scenario_select(s, c, what, &kind, &list);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    if (kind != GROVE_KIND_NODE && kind != GROVE_KIND_POD) {
+        code = scenario_complain(s, what, "nodes, or pods on them, are expected");
+    }
+    const grove_node *items = grove_node_get(grove_doc_root(list), "items");
+    for (const grove_node *o = grove_node_first(items); o && code == EXIT_OK;
+         o = grove_node_next(items, o)) {
+        const char *node = grove_node_text(
+            grove_node_at_path(o, kind == GROVE_KIND_POD ? "/spec/nodeName" : "/metadata/name"));
+        code = node ? each(s, c, what, node) : EXIT_OK;
+    }
+    grove_doc_unref(list);
+    return code;
+}
+
+/* A name, a list of what names nodes, or a selection. */
+static int for_nodes(scenario *s, cluster *c, const grove_node *what, node_fn each) {
     const char *node = grove_node_text(what);
-    return grove_sim_fail_node(c->sim, node ? node : "", &err) < 0 ? failed(s, what, &err)
-                                                                   : EXIT_OK;
+    int code = EXIT_OK;
+    if (node) {
+        return each(s, c, what, node);
+    }
+    if (grove_node_type(what) != GROVE_ARRAY) {
+        return on_selected(s, c, what, each);
+    }
+    for (const grove_node *e = grove_node_first(what); e && code == EXIT_OK;
+         e = grove_node_next(what, e)) {
+        code = for_nodes(s, c, e, each);
+    }
+    return code;
+}
+
+static int each_fail_node(scenario *s, cluster *c, const grove_node *what, const char *node) {
+    grove_error err = GROVE_ERROR_INIT;
+    return grove_sim_fail_node(c->sim, node, &err) < 0 ? failed(s, what, &err) : EXIT_OK;
+}
+static int each_recover_node(scenario *s, cluster *c, const grove_node *what, const char *node) {
+    grove_error err = GROVE_ERROR_INIT;
+    return grove_sim_recover_node(c->sim, node, &err) < 0 ? failed(s, what, &err) : EXIT_OK;
+}
+static int each_cordon(scenario *s, cluster *c, const grove_node *what, const char *node) {
+    grove_error err = GROVE_ERROR_INIT;
+    return grove_sim_cordon(c->sim, node, 1, &err) < 0 ? failed(s, what, &err) : EXIT_OK;
+}
+static int each_uncordon(scenario *s, cluster *c, const grove_node *what, const char *node) {
+    grove_error err = GROVE_ERROR_INIT;
+    return grove_sim_cordon(c->sim, node, 0, &err) < 0 ? failed(s, what, &err) : EXIT_OK;
+}
+
+static int act_fail_node(scenario *s, cluster *c, const grove_node *what) {
+    return for_nodes(s, c, what, each_fail_node);
 }
 static int act_recover_node(scenario *s, cluster *c, const grove_node *what) {
-    grove_error err = GROVE_ERROR_INIT;
-    const char *node = grove_node_text(what);
-    return grove_sim_recover_node(c->sim, node ? node : "", &err) < 0 ? failed(s, what, &err)
-                                                                      : EXIT_OK;
-}
-static int set_cordon(scenario *s, cluster *c, const grove_node *what, int32_t on) {
-    grove_error err = GROVE_ERROR_INIT;
-    const char *node = grove_node_text(what);
-    return grove_sim_cordon(c->sim, node ? node : "", on, &err) < 0 ? failed(s, what, &err)
-                                                                    : EXIT_OK;
+    return for_nodes(s, c, what, each_recover_node);
 }
 static int act_cordon(scenario *s, cluster *c, const grove_node *what) {
-    return set_cordon(s, c, what, 1);
+    return for_nodes(s, c, what, each_cordon);
 }
 static int act_uncordon(scenario *s, cluster *c, const grove_node *what) {
-    return set_cordon(s, c, what, 0);
+    return for_nodes(s, c, what, each_uncordon);
 }
+
+/* The engine dies and starts anew with nothing but what the cluster holds. */
+static int act_restart(scenario *s, cluster *c, const grove_node *what) {
+    grove_error err = GROVE_ERROR_INIT;
+    return cluster_restart_engine(c, &err) < 0 ? failed(s, what, &err) : EXIT_OK;
+}
+
 static int act_add_nodes(scenario *s, cluster *c, const grove_node *what) {
     grove_error err = GROVE_ERROR_INIT;
     const char *spec = grove_node_text(what);
@@ -332,7 +386,7 @@ int scenario_act(scenario *s, cluster *c, const char *action, const grove_node *
         {"patch", act_patch},   {"setImage", act_set_image}, {"setReady", act_ready},
         {"crash", act_crash},   {"failNode", act_fail_node}, {"recoverNode", act_recover_node},
         {"cordon", act_cordon}, {"uncordon", act_uncordon},  {"addNodes", act_add_nodes},
-        {"rule", act_rule}};
+        {"rule", act_rule},     {"restart", act_restart}};
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (strcmp(actions[i].word, action) == 0) {
             return actions[i].act(s, c, what);

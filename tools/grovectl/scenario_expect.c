@@ -5,6 +5,7 @@
 #include "scenario.h"
 #include "verbs.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,74 +76,200 @@ static const grove_node *follow(const grove_node *node, const char *path) {
     return node;
 }
 
-static void print_value(const scenario *s, const grove_node *node, grove_buf *out) {
-    (void)s;
+static void print_value(const grove_node *node, grove_buf *out) {
     grove_buf_clear(out);
     if (!node || grove_node_write_json(node, 0, out, NULL) < 0) {
         grove_buf_append(out, "nothing", 7);
     }
 }
 
-static void fail(scenario *s, const grove_node *what, const char *fmt, const char *a,
-                 const char *b) {
+static void fail(scenario *s, const grove_node *what, const char *subject, const char *is,
+                 const char *wanted) {
     uint32_t line = 0, column = 0;
     grove_node_position(s->doc, what, &line, &column);
     s->failures++;
-    fprintf(stderr, "%s:%u:%u: expectation failed: ", s->file, line, column);
-    fprintf(stderr, "%s %s, not %s\n", fmt, a, b);
+    fprintf(stderr, "%s:%u:%u: expectation failed", s->file, line, column);
+    if (s->at_ns > 0) {
+        fprintf(stderr, " at %lld.%03llds", (long long)(s->at_ns / 1000000000),
+                (long long)(s->at_ns / 1000000 % 1000));
+    }
+    fprintf(stderr, ": %s %s, not %s\n", subject, is, wanted);
+}
+
+/* ---- which objects ---- */
+
+/* The objects of a list that an expectation is about. */
+typedef struct picked {
+    const grove_node **v;
+    size_t n;
+} picked;
+
+/* What {path, equals | exists} says of an object. */
+static bool holds(const grove_node *what, const grove_node *object, const grove_node **out_got) {
+    const grove_node *want = grove_node_get(what, "equals");
+    *out_got = follow(object, scenario_text(what, "path", ""));
+    return want ? *out_got && grove_node_equal(want, *out_got)
+                : (*out_got != NULL) == (grove_node_is_true(grove_node_get(what, "exists")) != 0);
+}
+
+/* `where` is one condition or a list of them. */
+static bool meets(const grove_node *where, const grove_node *object) {
+    const grove_node *got = NULL;
+    if (grove_node_type(where) != GROVE_ARRAY) {
+        return !where || holds(where, object, &got);
+    }
+    for (const grove_node *w = grove_node_first(where); w; w = grove_node_next(where, w)) {
+        if (!holds(w, object, &got)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* False when memory ran out. */
+static bool pick(const grove_node *what, const grove_node *items, picked *out) {
+    const grove_node *where = grove_node_get(what, "where");
+    out->n = 0;
+    out->v = malloc((grove_node_size(items) + 1) * sizeof *out->v);
+    if (!out->v) {
+        return false;
+    }
+    for (const grove_node *o = grove_node_first(items); o; o = grove_node_next(items, o)) {
+        if (meets(where, o)) {
+            out->v[out->n++] = o;
+        }
+    }
+    return true;
+}
+
+/* ---- what is said of them ---- */
+
+/* `n` against the member `key`, which sets it exactly (0), at least (1) or at most (-1). */
+static int check_number(scenario *s, const grove_node *what, const char *key, int bound,
+                        const char *subject, size_t n) {
+    static const char *const words[] = {"at most ", "", "at least "};
+    const grove_node *node = grove_node_get(what, key);
+    int64_t want = 0, is = (int64_t)n;
+    if (!node) {
+        return EXIT_OK;
+    }
+    if (grove_node_int64(node, &want) < 0) {
+        return scenario_complain(s, node, "%s must be a whole number", key);
+    }
+    s->expectations++;
+    if (bound == 0 ? is != want : bound > 0 ? is < want : is > want) {
+        char a[32], b[64];
+        snprintf(a, sizeof a, "%lld", (long long)is);
+        snprintf(b, sizeof b, "%s%lld", words[bound + 1], (long long)want);
+        fail(s, what, subject, a, b);
+    }
+    return EXIT_OK;
 }
 
 static void check_value(scenario *s, const grove_node *what, const grove_node *object) {
-    const char *path = scenario_text(what, "path", "");
-    const grove_node *want = grove_node_get(what, "equals"), *got = follow(object, path);
+    const grove_node *got = NULL;
     const char *name = grove_node_text(grove_node_at_path(object, "/metadata/name"));
-    grove_buf a, b;
-    grove_buf_init(&a, s->env);
-    grove_buf_init(&b, s->env);
     s->expectations++;
-    int same = want ? grove_node_equal(want, got)
-                    : (got != NULL) == grove_node_is_true(grove_node_get(what, "exists"));
-    if (!same) {
+    if (!holds(what, object, &got)) {
         char where[512];
-        snprintf(where, sizeof where, "%s of %s is", path, name ? name : "?");
-        print_value(s, got, &a);
-        print_value(s, want, &b);
-        fail(s, what, where, a.data, b.data);
+        grove_buf a, b;
+        grove_buf_init(&a, s->env);
+        grove_buf_init(&b, s->env);
+        snprintf(where, sizeof where, "%s of %s is", scenario_text(what, "path", ""),
+                 name ? name : "?");
+        print_value(got, &a);
+        print_value(grove_node_get(what, "equals"), &b);
+        fail(s, what, where, a.data, grove_node_get(what, "equals") ? b.data : "as expected");
+        grove_buf_fini(&a);
+        grove_buf_fini(&b);
     }
-    grove_buf_fini(&a);
-    grove_buf_fini(&b);
+}
+
+/* No two of the objects have the same value at the path. */
+static void check_distinct(scenario *s, const grove_node *what, const picked *p) {
+    const char *path = grove_node_text(grove_node_get(what, "distinct"));
+    if (!path) {
+        return;
+    }
+    s->expectations++;
+    for (size_t i = 0; i < p->n; i++) {
+        const grove_node *a = follow(p->v[i], path);
+        for (size_t j = 0; j < i; j++) {
+            if (a && grove_node_equal(a, follow(p->v[j], path))) {
+                fail(s, what, path, "is shared", "distinct");
+                return;
+            }
+        }
+    }
+}
+
+static bool has_uid(const grove_node *items, const char *uid) {
+    for (const grove_node *o = grove_node_first(items); o; o = grove_node_next(items, o)) {
+        const char *other = grove_node_text(grove_node_at_path(o, "/metadata/uid"));
+        if (other && strcmp(other, uid) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How many of the objects are the very ones that a snapshot shows. */
+static int check_kept(scenario *s, const grove_node *what, const picked *p) {
+    const char *since = grove_node_text(grove_node_get(what, "since"));
+    const scenario_snapshot *shot = NULL;
+    size_t kept = 0;
+    if (!since) {
+        return EXIT_OK;
+    }
+    for (size_t i = 0; i < s->snapshot_count; i++) {
+        shot = strcmp(s->snapshots[i].name, since) == 0 ? &s->snapshots[i] : shot;
+    }
+    if (!shot) {
+        return scenario_complain(s, what, "no snapshot \"%s\" was taken before", since);
+    }
+    const grove_node *items = grove_node_get(grove_doc_root(shot->dump), "items");
+    for (size_t i = 0; i < p->n; i++) {
+        const char *uid = grove_node_text(grove_node_at_path(p->v[i], "/metadata/uid"));
+        kept += uid && has_uid(items, uid);
+    }
+    return check_number(s, what, "kept", 0, "the number of objects that were kept is", kept);
+}
+
+static int check(scenario *s, const grove_node *what, const picked *p) {
+    static const struct {
+        const char *key;
+        int bound;
+    } numbers[] = {{"count", 0}, {"atLeast", 1}, {"atMost", -1}};
+    int code = EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && i < 3; i++) {
+        code = check_number(s, what, numbers[i].key, numbers[i].bound, "the number of objects is",
+                            p->n);
+    }
+    if (grove_node_get(what, "path") && p->n == 0) {
+        s->expectations++;
+        fail(s, what, "the number of objects is", "0", "at least 1");
+    }
+    for (size_t i = 0; grove_node_get(what, "path") && i < p->n; i++) {
+        check_value(s, what, p->v[i]);
+    }
+    check_distinct(s, what, p);
+    return code == EXIT_OK ? check_kept(s, what, p) : code;
 }
 
 int scenario_expect(scenario *s, cluster *c, const grove_node *what) {
     grove_kind kind = GROVE_KIND_NONE;
     grove_doc *list = NULL;
+    picked p = {NULL, 0};
     int code = scenario_select(s, c, what, &kind, &list);
     if (code != EXIT_OK) {
         return code;
     }
-    const grove_node *items = grove_node_get(grove_doc_root(list), "items");
-    const grove_node *count = grove_node_get(what, "count");
-    if (count) {
-        int64_t want = 0;
-        char a[32], b[32];
-        s->expectations++;
-        if (grove_node_int64(count, &want) < 0) {
-            code = scenario_complain(s, count, "count must be a whole number");
-        } else if (want != grove_node_size(items)) {
-            snprintf(a, sizeof a, "%u", (unsigned)grove_node_size(items));
-            snprintf(b, sizeof b, "%lld", (long long)want);
-            fail(s, what, "the number of objects is", a, b);
-        }
+    if (pick(what, grove_node_get(grove_doc_root(list), "items"), &p)) {
+        code = check(s, what, &p);
+    } else {
+        code = scenario_complain(s, what, "out of memory");
     }
-    if (grove_node_get(what, "path")) {
-        if (grove_node_size(items) == 0) {
-            s->expectations++;
-            fail(s, what, "the number of objects is", "0", "at least 1");
-        }
-        for (const grove_node *o = grove_node_first(items); o; o = grove_node_next(items, o)) {
-            check_value(s, what, o);
-        }
-    }
+    free(p.v);
     grove_doc_unref(list);
     return code;
 }
