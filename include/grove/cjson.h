@@ -124,6 +124,9 @@ static inline grove_status grove_cjson_add_raw_(grove_env *env, grove_builder *b
 static inline grove_status grove_cjson_add_(grove_env *env, grove_builder *b, const char *key,
                                             const cJSON *item, int depth, grove_error *err) {
     grove_status st = GROVE_OK;
+    if (!item) {
+        return grove_cjson_fail_(err, NULL, GROVE_E_INVALID, "there is no cJSON item");
+    }
     if (cJSON_IsNull(item)) {
         grove_builder_null(b, key);
     } else if (cJSON_IsBool(item)) {
