@@ -16,7 +16,7 @@ typedef struct decoder {
 
 #define MAX_ADVICE 100
 
-static void decode(decoder *d, uint16_t type, const grove_node *node, const gv_path *path);
+static void decode(decoder *d, uint16_t row, const grove_node *node, const gv_path *path);
 
 static void unknown(decoder *d, const gv_schema_type *type, const grove_node *member,
                     const gv_path *path) {

@@ -25,12 +25,12 @@ typedef struct gv_emitter {
 /* Keys keep their length: a label key may hold a NUL, and must not be taken for the part before it. */
 
 /* Writes a value of a type; node NULL: the zero value, its position and `parent` that of the holder. */
-void gv_emit_value(gv_emitter *e, gv_str key, uint16_t type, const grove_node *node,
+void gv_emit_value(gv_emitter *e, gv_str key, uint16_t row, const grove_node *node,
                    const grove_node *parent);
 /* schema_roundtrip.c: a scalar in the form of the typed structure. */
 void gv_emit_canonical(gv_emitter *e, gv_str key, gv_shape shape, const grove_node *node);
 /* What the typed structure writes for a field that it always writes and that was not given. */
-void gv_emit_zero(gv_emitter *e, gv_str key, uint16_t type, const grove_node *parent);
+void gv_emit_zero(gv_emitter *e, gv_str key, uint16_t row, const grove_node *parent);
 /* metadata.c: the members of metadata as the API server writes them back. */
 void gv_emit_metadata(gv_emitter *e, gv_str key, const grove_node *node, const grove_node *parent);
 
