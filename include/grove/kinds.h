@@ -24,6 +24,8 @@ GROVE_API const char *grove_kind_name(grove_kind kind);
 GROVE_API const char *grove_kind_plural(grove_kind kind);
 /** "grove.io"; "" for core kinds and unknown ones. Static storage. Since 0.1. */
 GROVE_API const char *grove_kind_group(grove_kind kind);
+/** The version that is asked for, "v1alpha1"; "" for an unknown kind. Static storage. Since 0.1. */
+GROVE_API const char *grove_kind_version(grove_kind kind);
 /** 1 when its objects live in namespaces. Since 0.1. */
 GROVE_API int32_t grove_kind_is_namespaced(grove_kind kind);
 

@@ -23,6 +23,11 @@ const char *grove_kind_group(grove_kind kind) {
     return info ? info->group : "";
 }
 
+const char *grove_kind_version(grove_kind kind) {
+    const gv_kind_info *info = gv_kind_get((gv_kind)kind);
+    return info ? info->version : "";
+}
+
 int32_t grove_kind_is_namespaced(grove_kind kind) {
     const gv_kind_info *info = gv_kind_get((gv_kind)kind);
     return info && info->namespaced;

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The backend itself, and the calls and watches that it holds. */
+#ifndef GV_K8S_BACKEND_H
+#define GV_K8S_BACKEND_H
+
+#include "access.h"
+#include "answer.h"
+#include "framer.h"
+#include "identity.h"
+#include "transport.h"
+
+#define GV_K8S_SECOND INT64_C(1000000000)
+#define GV_K8S_MS INT64_C(1000000)
+#define GV_K8S_CHAINS 1024
+#define GV_K8S_SEEN 256
+
+/* Who goes first when the window is full. */
+typedef enum gv_k8s_class {
+    GV_K8S_CLASS_LEASE,
+    GV_K8S_CLASS_DELETE,
+    GV_K8S_CLASS_READ,
+    GV_K8S_CLASS_CREATE,
+    GV_K8S_CLASS_PATCH,
+    GV_K8S_CLASS_STATUS,
+    GV_K8S_CLASS_EVENT,
+    GV_K8S_CLASSES
+} gv_k8s_class;
+
+struct gv_k8s;
+
+/* What an EVENT operation needs besides: both of its requests. */
+typedef struct gv_k8s_event {
+    uint64_t hash;  /* of what is told about what */
+    grove_buf body; /* of the one that creates, without its time */
+    grove_buf create_path, count_path;
+} gv_k8s_event;
+
+/* One operation on its way. It is in one list at a time: a class's queue, `sent`, or `ended`. */
+typedef struct gv_k8s_call {
+    struct gv_k8s *k;
+    struct gv_k8s_call *next, *prev;
+    struct gv_k8s_call *chain_next; /* later writes to the same object */
+    uint64_t object;                /* hash of the object written; 0: none */
+    uint64_t token;
+    gv_k8s_event *event; /* EVENT only */
+    grove_verb verb;
+    grove_kind kind;
+    uint32_t flags; /* of the operation */
+    gv_k8s_class class;
+    const char *method;
+    const char *content_type;
+    grove_buf path; /* with query */
+    grove_buf body;
+    bool is_write, is_json_patch, has_precondition, is_repeatable, judged, counts;
+    uint32_t attempts, refreshed, generation;
+    int64_t not_before, sent_at;
+    void *handle; /* the transport's while sent */
+    /* the answer */
+    gv_k8s_end how;
+    int32_t http;
+    uint32_t retry_after_ms;
+    grove_buf reply;
+    grove_doc *doc;
+    gv_k8s_verdict verdict;
+} gv_k8s_call;
+
+typedef struct gv_k8s_list {
+    gv_k8s_call *first, *last;
+} gv_k8s_list;
+
+/* Events told before: counted, not repeated. */
+typedef struct gv_k8s_seen {
+    uint64_t hash;
+    int64_t told_at;
+    uint32_t count;
+} gv_k8s_seen;
+
+typedef struct gv_k8s_stats {
+    uint64_t operations, completions, events, requests, retries, errors, busy, watches_opened,
+        watches_lost, relists, bytes;
+} gv_k8s_stats;
+
+typedef struct gv_k8s {
+    grove_env *env;
+    gv_k8s_access access;
+    gv_k8s_identity identity;
+    gv_k8s_transport transport;
+    gv_k8s_pool texts;
+    const char *user_agent, *manager;
+    uint32_t flags, max_in_flight, request_timeout_ms, page_size;
+    uint64_t random;
+    int64_t now; /* of the last process */
+    bool paused;
+    /* calls */
+    gv_k8s_list queues[GV_K8S_CLASSES];
+    gv_k8s_list sent, ended;
+    gv_k8s_call *chains[GV_K8S_CHAINS]; /* first open write of each object, by hash */
+    uint32_t in_flight, window, successes;
+    int64_t fastest;   /* shortest round trip seen */
+    uint64_t activity; /* grows with everything that happens */
+    gv_k8s_seen seen[GV_K8S_SEEN];
+    uint64_t warnings[64]; /* hashes of what was told already */
+    /* watches */
+    struct gv_k8s_watch *watches;
+    bool no_watchlist[GROVE_KIND_COUNT];
+    bool bookmarks_seen;
+    gv_k8s_stats stats;
+} gv_k8s;
+
+/* ---- resource.c: where things are ---- */
+
+/* Appends "/apis/grove.io/v1alpha1/namespaces/NS/podcliques[/NAME[/SUB]]". GROVE_E_INVALID: bad names. */
+grove_status gv_k8s_put_path(grove_buf *out, grove_kind kind, const char *ns, const char *name,
+                             const char *sub);
+/* Appends "?key=value" or "&key=value"; nothing when value is empty. */
+grove_status gv_k8s_put_query(grove_buf *out, const char *key, const char *value);
+/* "grove.io/v1alpha1" */
+const char *gv_k8s_api_version(grove_kind kind, char out[96]);
+
+/* ---- compile.c: operations to requests ---- */
+
+grove_status gv_k8s_compile(gv_k8s *k, const grove_op *op, gv_k8s_call *call, grove_error *err);
+
+/* ---- event.c ---- */
+
+grove_status gv_k8s_compile_event(gv_k8s *k, const grove_op *op, gv_k8s_call *call,
+                                  grove_error *err);
+/* Decides between creating and counting; *out_send is false when nothing has to be sent now. */
+grove_status gv_k8s_event_prepare(gv_k8s *k, gv_k8s_call *call, bool *out_send);
+/* Takes note of the answer; true when the call is to be sent again in the other form. */
+bool gv_k8s_event_answered(gv_k8s *k, gv_k8s_call *call);
+void gv_k8s_event_free(gv_k8s *k, gv_k8s_event *event);
+
+/* ---- calls.c ---- */
+
+grove_status gv_k8s_submit(gv_k8s *k, const grove_op *op, grove_error *err);
+/* GROVE_E_NOT_FOUND: no such operation. */
+grove_status gv_k8s_cancel_call(gv_k8s *k, uint64_t token);
+/* Sends what may go. */
+grove_status gv_k8s_send_calls(gv_k8s *k, gv_k8s_readiness ready);
+/* Decides what the answers that came mean, and which requests are sent again. */
+grove_status gv_k8s_judge_calls(gv_k8s *k);
+grove_status gv_k8s_tell_calls(gv_k8s *k, const grove_sink *sink, uint32_t *budget);
+int64_t gv_k8s_calls_deadline(const gv_k8s *k);
+bool gv_k8s_token_open(const gv_k8s *k, uint64_t token);
+void gv_k8s_drop_calls(gv_k8s *k);
+
+/* Starts a request with the headers that all share. */
+grove_status gv_k8s_start(gv_k8s *k, gv_k8s_request *r, const char *path, const char *content_type,
+                          void **out_handle);
+/* Header work that all answers share: warnings are logged once. Returns Retry-After in ms, or 0. */
+uint32_t gv_k8s_note_header(gv_k8s *k, int32_t http, const char *name, const char *value);
+uint64_t gv_k8s_hash(uint64_t start, const char *text);
+/* Uniform in [low, high). */
+int64_t gv_k8s_random_between(gv_k8s *k, int64_t low, int64_t high);
+void gv_k8s_log(const gv_k8s *k, grove_log_level level, const char *message, const char *key,
+                const char *value);
+
+/* ---- watch.c ---- */
+
+grove_status gv_k8s_watch_begin(gv_k8s *k, const grove_watch *watch, grove_error *err);
+grove_status gv_k8s_watch_cancel(gv_k8s *k, uint64_t token);
+bool gv_k8s_watch_open(const gv_k8s *k, uint64_t token);
+grove_status gv_k8s_watches_step(gv_k8s *k, gv_k8s_readiness ready);
+grove_status gv_k8s_tell_watches(gv_k8s *k, const grove_sink *sink, uint32_t *budget);
+int64_t gv_k8s_watches_deadline(const gv_k8s *k);
+void gv_k8s_watches_lose(gv_k8s *k);
+void gv_k8s_drop_watches(gv_k8s *k);
+
+/* ---- backend.c ---- */
+
+/* Over any transport, which it takes over: what tests begin with. Takes access over, too. */
+grove_status gv_k8s_new(grove_env *env, const grove_k8s_options *options, gv_k8s_access *access,
+                        const gv_k8s_transport *transport, grove_backend *out_backend,
+                        grove_error *err);
+
+#endif
