@@ -237,7 +237,8 @@ grove_status grove_admission_review(grove_env *env, grove_config *config, const 
     v.request = grove_node_get(grove_doc_root(v.doc), "request");
     v.object = grove_node_get(v.request, "object");
     v.old = grove_node_get(v.request, "oldObject");
-    if (gv_node_get_str(v.request, "uid").n == 0) {
+    const grove_node *uid = grove_node_get(v.request, "uid");
+    if (!gv_node_is(uid, GROVE_STRING) || gv_node_str(uid).n == 0) {
         st = gv_error(err, GROVE_E_PARSE, "no AdmissionReview: request.uid is missing");
     }
     if (st == GROVE_OK) {
