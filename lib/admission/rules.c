@@ -77,7 +77,7 @@ void gv_rules_fini(gv_rules *r) {
 }
 
 gv_path gv_path_fmt(const char *fmt, ...) {
-    gv_path path;
+    gv_path path = {""};
     va_list ap;
     va_start(ap, fmt);
     gv_vfmt(path.s, sizeof path.s, fmt, ap);
