@@ -29,6 +29,26 @@ const char *scenario_text(const grove_node *object, const char *key, const char 
     return text ? text : otherwise;
 }
 
+static int is_word(const char *word, const char *words) {
+    size_t n = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)) != NULL; at += n) {
+        if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0')) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int scenario_known_members(const scenario *s, const grove_node *object, const char *words) {
+    for (const grove_node *m = grove_node_first(object); m; m = grove_node_next(object, m)) {
+        if (!is_word(grove_node_key(m, NULL), words)) {
+            return scenario_complain(s, m, "unknown member \"%s\"; there are: %s",
+                                     grove_node_key(m, NULL), words);
+        }
+    }
+    return EXIT_OK;
+}
+
 int64_t scenario_duration(const char *text) {
     static const struct {
         const char *word;
@@ -79,6 +99,9 @@ static int read_spec(scenario *s, const grove_node *root) {
     s->nodes = grove_node_text(grove_node_get(spec, "nodes"));
     s->instant = grove_node_is_true(grove_node_get(spec, "instant"));
     s->until_ns = -1;
+    if (scenario_known_members(s, spec, "config nodes instant until steps") != EXIT_OK) {
+        return EXIT_USAGE;
+    }
     if (config && !(s->config = scenario_path(s, config))) {
         return scenario_complain(s, root, "out of memory");
     }

@@ -60,6 +60,9 @@ int scenario_select(scenario *s, cluster *c, const grove_node *what, grove_kind 
 /* The path of a file that the scenario names: beside the scenario, unless absolute. The caller frees;
  * NULL when memory ran out. */
 char *scenario_path(const scenario *s, const char *name);
+/* EXIT_USAGE after a complaint when an object has a member that is none of the words, which blanks
+ * separate: a slip of the pen must not pass for a check. */
+int scenario_known_members(const scenario *s, const grove_node *object, const char *words);
 /* Duration text such as 1m30s to nanoseconds; -1 when it is none. */
 int64_t scenario_duration(const char *text);
 /* Text of a member, or `otherwise`. */

@@ -56,10 +56,12 @@ static int act_apply(scenario *s, cluster *c, const grove_node *what) {
 typedef int (*each_fn)(scenario *s, cluster *c, const grove_node *what, grove_kind kind,
                        const char *ns, const char *name);
 
-static int for_each(scenario *s, cluster *c, const grove_node *what, each_fn each) {
+static int for_each(scenario *s, cluster *c, const grove_node *what, const char *members,
+                    each_fn each) {
     grove_kind kind = GROVE_KIND_NONE;
     grove_doc *list = NULL;
-    int code = scenario_select(s, c, what, &kind, &list);
+    int code = scenario_known_members(s, what, members);
+    code = code == EXIT_OK ? scenario_select(s, c, what, &kind, &list) : code;
     if (code != EXIT_OK) {
         return code;
     }
@@ -154,20 +156,22 @@ static int each_crash(scenario *s, cluster *c, const grove_node *what, grove_kin
                : EXIT_OK;
 }
 
+#define SELECTION "kind name namespace selector"
+
 static int act_scale(scenario *s, cluster *c, const grove_node *what) {
-    return for_each(s, c, what, each_scale);
+    return for_each(s, c, what, SELECTION " replicas", each_scale);
 }
 static int act_delete(scenario *s, cluster *c, const grove_node *what) {
-    return for_each(s, c, what, each_delete);
+    return for_each(s, c, what, SELECTION, each_delete);
 }
 static int act_patch(scenario *s, cluster *c, const grove_node *what) {
-    return for_each(s, c, what, each_patch);
+    return for_each(s, c, what, SELECTION " patch subresource", each_patch);
 }
 static int act_ready(scenario *s, cluster *c, const grove_node *what) {
-    return for_each(s, c, what, each_ready);
+    return for_each(s, c, what, SELECTION " ready", each_ready);
 }
 static int act_crash(scenario *s, cluster *c, const grove_node *what) {
-    return for_each(s, c, what, each_crash);
+    return for_each(s, c, what, SELECTION " container exitCode", each_crash);
 }
 
 /* ---- setImage: a new image in a set's template ---- */
@@ -210,6 +214,9 @@ static int act_set_image(scenario *s, cluster *c, const grove_node *what) {
     const char *set = scenario_text(what, "set", ""), *clique = scenario_text(what, "clique", "");
     const char *container = grove_node_text(grove_node_get(what, "container"));
     const char *image = scenario_text(what, "image", "");
+    if (scenario_known_members(s, what, "namespace set clique container image") != EXIT_OK) {
+        return EXIT_USAGE;
+    }
     grove_error err = GROVE_ERROR_INIT;
     grove_doc *doc = NULL, *patch = NULL;
     if (grove_sim_get(c->sim, GROVE_KIND_PODCLIQUESET, ns, set, &doc, &err) < 0) {
@@ -359,7 +366,9 @@ static int act_rule(scenario *s, cluster *c, const grove_node *what) {
                  {"ready", &rule.ready_ns},
                  {"terminate", &rule.terminate_ns},
                  {"crash", &rule.crash_ns}};
-    int code = EXIT_OK;
+    int code = scenario_known_members(s, what,
+                                      "namespace pod selector pull init start ready terminate "
+                                      "crash exitCode crashes initExitCode pullFails");
     for (size_t i = 0; code == EXIT_OK && i < sizeof times / sizeof *times; i++) {
         code = read_time(s, what, times[i].key, times[i].out);
     }

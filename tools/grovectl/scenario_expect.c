@@ -108,8 +108,9 @@ typedef struct picked {
 static bool holds(const grove_node *what, const grove_node *object, const grove_node **out_got) {
     const grove_node *want = grove_node_get(what, "equals");
     *out_got = follow(object, scenario_text(what, "path", ""));
+    const grove_node *exists = grove_node_get(what, "exists");
     return want ? *out_got && grove_node_equal(want, *out_got)
-                : (*out_got != NULL) == (grove_node_is_true(grove_node_get(what, "exists")) != 0);
+                : (*out_got != NULL) == (!exists || grove_node_is_true(exists));
 }
 
 /* `where` is one condition or a list of them. */
@@ -256,11 +257,33 @@ static int check(scenario *s, const grove_node *what, const picked *p) {
     return code == EXIT_OK ? check_kept(s, what, p) : code;
 }
 
+/* All members known, and something is said at all. */
+static int check_form(const scenario *s, const grove_node *what) {
+    static const char *const says[] = {"count", "atLeast", "atMost", "path", "distinct", "kept"};
+    const grove_node *where = grove_node_get(what, "where");
+    bool list = grove_node_type(where) == GROVE_ARRAY, any = false;
+    int code = scenario_known_members(s, what,
+                                      "kind name namespace selector where count atLeast atMost "
+                                      "path equals exists distinct since kept");
+    for (const grove_node *w = list ? grove_node_first(where) : where; w && code == EXIT_OK;
+         w = list ? grove_node_next(where, w) : NULL) {
+        code = scenario_known_members(s, w, "path equals exists");
+    }
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++) {
+        any = any || grove_node_get(what, says[i]);
+    }
+    if (code == EXIT_OK && !any) {
+        code = scenario_complain(s, what, "nothing is expected of the objects");
+    }
+    return code;
+}
+
 int scenario_expect(scenario *s, cluster *c, const grove_node *what) {
     grove_kind kind = GROVE_KIND_NONE;
     grove_doc *list = NULL;
     picked p = {NULL, 0};
-    int code = scenario_select(s, c, what, &kind, &list);
+    int code = check_form(s, what);
+    code = code == EXIT_OK ? scenario_select(s, c, what, &kind, &list) : code;
     if (code != EXIT_OK) {
         return code;
     }
