@@ -235,15 +235,17 @@ static bool next_best(gather_ctx *c, const gv_candidate *last, gv_candidate *out
 }
 
 grove_status gv_candidates_few(const gv_problem *p, gv_arena *mem, uint32_t n, gv_few_fn try_one,
-                               bool *out_found) {
+                               bool *out_found, uint32_t *out_tried) {
     gather_ctx c = {.p = p, .root = p->units[0].level};
     gv_candidate last, now;
     *out_found = false;
+    *out_tried = 0;
     if (start(&c, mem) < 0) {
         return GROVE_E_NOMEM;
     }
     for (uint32_t i = 0; i < n && !*out_found && next_best(&c, i > 0 ? &last : NULL, &now); i++) {
         *out_found = try_one(p, now.domain);
+        ++*out_tried;
         last = now;
     }
     return GROVE_OK;

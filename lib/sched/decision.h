@@ -40,7 +40,7 @@ grove_status gv_candidates_gather(const gv_problem *p, gv_arena *mem, gv_candida
  */
 typedef bool (*gv_few_fn)(const gv_problem *p, uint32_t domain);
 grove_status gv_candidates_few(const gv_problem *p, gv_arena *mem, uint32_t n, gv_few_fn try_one,
-                               bool *out_found);
+                               bool *out_found, uint32_t *out_tried);
 /* Moves the next best of v[from..n) to v[from]. */
 void gv_candidates_next(gv_candidates *c, uint32_t from);
 

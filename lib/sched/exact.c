@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define FEW_STEPS 600u /* of one search for a smaller span */
+
 /* A unit, or `count` pods of a part, waiting for a place inside the present domain. */
 typedef struct waiting {
     struct waiting *next;
@@ -22,7 +24,7 @@ static bool out_of_memory(gv_exact *x) {
 void gv_exact_begin(const gv_problem *p) {
     gv_work *w = gv_work_of(p);
     gv_exact_end(p);
-    gv_arena_reset(&w->scratch);
+    gv_work_reset(&w->scratch);
     w->exact = NULL;
 }
 
@@ -127,7 +129,8 @@ static bool hand_down(gv_exact *x, uint32_t child_level, uint32_t type, uint32_t
     return n == 0;
 }
 
-static gv_answer fill_domain(gv_exact *x, uint32_t level, uint32_t d, waiting **lists) {
+static gv_answer fill_domain(gv_exact *x, uint32_t level, uint32_t d, waiting **lists,
+                             uint32_t most_used) {
     if (level == x->p->host) {
         return put_all(x, d, lists) ? GV_YES : GV_DONT_KNOW;
     }
@@ -141,7 +144,9 @@ static gv_answer fill_domain(gv_exact *x, uint32_t level, uint32_t d, waiting **
         gv_lane_add(x->lanes, demand, i, n);
     }
     gv_slices slices;
-    gv_answer a = gv_search(x, level, d, demand, &slices);
+    gv_answer a = most_used > 0 ? gv_search_few(x, level, x->p->t->n_levels, d, demand, most_used,
+                                                FEW_STEPS, &slices)
+                                : gv_search(x, level, d, demand, &slices);
     for (uint32_t c = 0; a == GV_YES && c < slices.n; c++) {
         const gv_slice *slice = &slices.v[c];
         if (!slice->take || gv_is_zero(slice->take, dims->words)) {
@@ -159,12 +164,13 @@ static gv_answer fill_domain(gv_exact *x, uint32_t level, uint32_t d, waiting **
             }
         }
         /* A child's frontier promised this: anything but yes is a search that ended early. */
-        a = fill_domain(x, slices.level, slice->domain, below) == GV_YES ? GV_YES : GV_DONT_KNOW;
+        a = fill_domain(x, slices.level, slice->domain, below, 0) == GV_YES ? GV_YES : GV_DONT_KNOW;
     }
     return a;
 }
 
-gv_answer gv_exact_fill(const gv_problem *p, uint32_t dom, uint32_t frontier_limit) {
+gv_answer gv_exact_fill(const gv_problem *p, uint32_t dom, uint32_t frontier_limit,
+                        uint32_t most_used) {
     gv_exact *x = start(p, frontier_limit);
     if (!x || !x->usable) {
         return GV_DONT_KNOW;
@@ -174,7 +180,7 @@ gv_answer gv_exact_fill(const gv_problem *p, uint32_t dom, uint32_t frontier_lim
         return GV_DONT_KNOW;
     }
     size_t before = x->w->puts.n;
-    gv_answer a = fill_domain(x, p->units[0].level, dom, lists);
+    gv_answer a = fill_domain(x, p->units[0].level, dom, lists, most_used);
     if (a != GV_YES) {
         gv_work_back(p, x->w, before);
     }

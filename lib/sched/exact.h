@@ -89,5 +89,8 @@ gv_answer gv_search(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *dem
 /* The same with one walk of at most `steps`. */
 gv_answer gv_search_briefly(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
                             uint64_t steps, gv_slices *out);
+/* The same with at most `most_used` domains of `child_level` taking anything. */
+gv_answer gv_search_few(gv_exact *x, uint32_t level, uint32_t child_level, uint32_t d,
+                        const uint64_t *demand, uint32_t most_used, uint64_t steps, gv_slices *out);
 
 #endif

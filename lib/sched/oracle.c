@@ -235,20 +235,23 @@ gv_vset gv_frontier_listed(gv_exact *x, uint32_t level, uint32_t d, uint64_t clo
                  .down = &x->dims[level + 1],
                  .closable = closable,
                  .exact = true};
-    gv_word_vec rows = {0}, chunks = {0};
     gv_vset set = {0, l.up->words, false, NULL};
-    l.rows = &rows;
-    l.chunks = &chunks;
+    if (x->w->listing_depth == GV_LISTINGS) {
+        return set;
+    }
+    gv_listing_memory *m = &x->w->listings[x->w->listing_depth++];
+    l.rows = &m->rows;
+    l.chunks = &m->chunks;
     l.flat = gv_next_used_level(x, level) == x->p->host;
-    l.list = (gv_vheap){.env = x->heap.env};
+    l.list = (gv_vheap){.env = x->heap.env, .rows = m->list_rows, .keys = m->list_keys};
     gv_vheap_begin(&l.list, x->lanes, l.up->words, x->limit);
     extend(&l, 0);
     if (!gv_vheap_end(&l.list, x->mem, &set)) {
         x->heap.failed = true;
     }
     set.exact = l.exact && l.list.exact && !x->stopped;
-    gv_vheap_fini(&l.list);
-    gv_vec_fini(x->p->s->env, &rows);
-    gv_vec_fini(x->p->s->env, &chunks);
+    m->list_rows = l.list.rows; /* they may have grown */
+    m->list_keys = l.list.keys;
+    x->w->listing_depth--;
     return set;
 }

@@ -9,8 +9,13 @@
 
 #define FIRST_PASS_DOMAINS 8 /* candidates that the first greedy pass tries */
 #define OTHER_PASS_DOMAINS 3 /* and each further pass */
-#define TOGETHER_DOMAINS 4   /* narrowest domains tried for the whole gang */
+#define TOGETHER_DOMAINS 3   /* narrowest domains tried for the whole gang */
 #define LIKELY_DOMAINS 2     /* of many narrow candidates, tried before all are gathered */
+#define SPAN_PODS 512u       /* larger gangs keep the span that was found first */
+#define SPAN_CANDIDATES 6u
+#define SPAN_SINGLES 2u
+#define SPAN_FRONTIER 512u
+#define SPAN_STEPS 6000u
 #define DEFAULT_FRONTIER 4096u
 #define SCRATCH_LIMIT ((size_t)256 << 20) /* memory of one exact search before it starts over */
 #define CLIMBS 96u                        /* combinations of preferred levels tried best first */
@@ -23,16 +28,8 @@ typedef struct attempt {
     grove_decision *d;
     const grove_place_options *o;
     gv_problem p;
+    bool one_domain_bounded; /* some narrowest domain passes the bounds for everything */
 } attempt;
-
-static gv_answer finish(attempt *a) {
-    gv_work *w = gv_work_of(&a->p);
-    gv_surplus_fill(&a->p);
-    if (w->status == GROVE_OK) {
-        w->status = gv_decision_fill(&a->p, a->d);
-    }
-    return w->status < 0 ? GV_DONT_KNOW : GV_YES;
-}
 
 static bool try_greedy(attempt *a, gv_candidates *c, uint32_t *sorted) {
     for (uint32_t i = 0; i < c->n && i < FIRST_PASS_DOMAINS; i++) {
@@ -72,6 +69,10 @@ static bool small_enough(const gv_problem *p) {
 }
 
 static bool fill_largest_first(const gv_problem *p, uint32_t domain) {
+    gv_work *w = gv_work_of(p);
+    if (p->units[0].level == p->t->n_levels && w->n_likely < 8) {
+        w->likely[w->n_likely++] = domain;
+    }
     return gv_greedy_fill(p, GV_PASS_LARGE_FIRST, domain);
 }
 
@@ -83,17 +84,23 @@ static bool try_likely(attempt *a) {
     gv_problem *p = &a->p;
     gv_work *w = gv_work_of(p);
     uint32_t level = p->units[0].level;
+    uint32_t tried = 0;
     bool placed = false;
+    w->n_likely = 0;
+    a->one_domain_bounded = true;
     if (a->s->order) {
         return false;
     }
     if (small_enough(p)) {
         p->units[0].level = p->t->n_levels;
-        w->status = gv_candidates_few(p, &w->mem, TOGETHER_DOMAINS, fill_largest_first, &placed);
+        w->status = gv_candidates_few(p, &w->mem, TOGETHER_DOMAINS, fill_largest_first, &placed,
+                                      &tried);
         p->units[0].level = level;
+        a->one_domain_bounded = tried > 0;
     }
     if (!placed && w->status == GROVE_OK && level >= p->t->n_levels) {
-        w->status = gv_candidates_few(p, &w->mem, LIKELY_DOMAINS, fill_largest_first, &placed);
+        w->status = gv_candidates_few(p, &w->mem, LIKELY_DOMAINS, fill_largest_first, &placed,
+                                      &tried);
     }
     return placed && w->status == GROVE_OK;
 }
@@ -110,7 +117,7 @@ static gv_answer try_exact(attempt *a, gv_candidates *c, uint32_t sorted) {
         if (w->scratch.bytes > SCRATCH_LIMIT) {
             gv_exact_begin(&a->p);
         }
-        gv_answer one = gv_exact_fill(&a->p, c->v[i].domain, limit);
+        gv_answer one = gv_exact_fill(&a->p, c->v[i].domain, limit, 0);
         if (one == GV_YES) {
             all = GV_YES;
             break;
@@ -123,6 +130,124 @@ static gv_answer try_exact(attempt *a, gv_candidates *c, uint32_t sorted) {
     }
     gv_exact_end(&a->p);
     return all;
+}
+
+/* ---- span ---- */
+
+static uint32_t domains_used(const gv_problem *p, uint32_t level) {
+    gv_work *w = gv_work_of(p);
+    uint32_t n = 0;
+    w->stamp++;
+    for (size_t i = 0; i < w->puts.n; i++) {
+        uint32_t at = w->level_at.v[level] + gv_topology_dom(p->t, w->puts.v[i].node, level);
+        n += w->seen_domain.v[at] != w->stamp;
+        w->seen_domain.v[at] = w->stamp;
+    }
+    return n;
+}
+
+/* So many narrowest domains it takes at least, even were they empty. */
+static uint32_t least_domains(const attempt *a) {
+    const gv_problem *p = &a->p;
+    uint32_t least = a->one_domain_bounded ? 1 : 2;
+    for (uint32_t k = 0; k < p->n_classes; k++) {
+        uint64_t holds = p->classes[k].column->empty[p->t->n_levels];
+        uint64_t n = holds ? (p->classes[k].need + holds - 1) / holds : 0;
+        least = n > least ? (uint32_t)n : least;
+    }
+    return least;
+}
+
+static bool span_may_shrink(const attempt *a) {
+    const gv_problem *p = &a->p;
+    if (p->units[0].level >= p->t->n_levels || p->units[0].pods > SPAN_PODS || a->s->order ||
+        (a->o->flags & GROVE_PLACE_GREEDY_ONLY)) {
+        return false;
+    }
+    for (uint32_t u = 0; u < p->n_units; u++) {
+        if (p->units[u].pin != GV_NONE || (u > 0 && p->units[u].level < p->t->n_levels)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Everything in one of the narrowest domains that the bounds allow. */
+static bool place_on_one(attempt *a) {
+    const gv_problem *p = &a->p;
+    const gv_work *w = gv_work_of(p);
+    uint32_t last = GV_NONE;
+    for (uint32_t i = 0, tried = 0; i < w->n_likely && tried < SPAN_SINGLES; i++) {
+        uint32_t d = w->likely[i];
+        for (uint32_t l = p->t->n_levels; l > p->units[0].level; l--) {
+            d = p->t->levels[l].parent[d];
+        }
+        if (d != last && gv_exact_fill(p, d, SPAN_FRONTIER, 1) == GV_YES) {
+            return true;
+        }
+        tried += d != last;
+        last = d;
+    }
+    return false;
+}
+
+/* Looks for a placement on `most` narrowest domains in the likeliest candidates. */
+static bool place_on_few(attempt *a, gv_candidates *c, uint32_t most) {
+    if (most == 1) {
+        return place_on_one(a);
+    }
+    for (uint32_t i = 0; i < c->n && i < SPAN_CANDIDATES; i++) {
+        gv_candidates_next(c, i);
+        if (gv_exact_fill(&a->p, c->v[i].domain, SPAN_FRONTIER, most) == GV_YES) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * A placement was found; one that spans fewer narrowest domains is looked for, briefly, from the fewest
+ * on. What was found stays when there is none.
+ */
+static void shrink_span(attempt *a) {
+    gv_problem *p = &a->p;
+    gv_work *w = gv_work_of(p);
+    uint32_t used = span_may_shrink(a) ? domains_used(p, p->t->n_levels) : 0;
+    uint32_t least = used > 1 ? least_domains(a) : used;
+    if (used <= least) {
+        return;
+    }
+    size_t n = w->puts.n;
+    gv_put *before = gv_arena_alloc(&w->mem, n * sizeof *before);
+    gv_candidates c = {0};
+    if (!before || (used > 2 && gv_candidates_gather(p, &w->mem, &c) < 0)) {
+        w->status = GROVE_E_NOMEM;
+        return;
+    }
+    memcpy(before, w->puts.v, n * sizeof *before);
+    gv_work_back(p, w, 0);
+    uint64_t budget = w->budget;
+    w->budget = w->steps + SPAN_STEPS < budget ? w->steps + SPAN_STEPS : budget;
+    bool found = false;
+    gv_exact_begin(p);
+    for (uint32_t most = least; most < used && !found && w->status == GROVE_OK; most++) {
+        found = place_on_few(a, &c, most);
+    }
+    gv_exact_end(p);
+    w->budget = budget;
+    for (size_t i = 0; i < n && !found && w->status == GROVE_OK; i++) {
+        gv_work_put(p, w, before[i].part, before[i].node, before[i].count);
+    }
+}
+
+static gv_answer finish(attempt *a) {
+    gv_work *w = gv_work_of(&a->p);
+    shrink_span(a);
+    gv_surplus_fill(&a->p);
+    if (w->status == GROVE_OK) {
+        w->status = gv_decision_fill(&a->p, a->d);
+    }
+    return w->status < 0 ? GV_DONT_KNOW : GV_YES;
 }
 
 /* Solves for one choice of levels; on GV_YES the decision is filled, on GV_NO the certificate. */
@@ -142,6 +267,7 @@ static gv_answer solve(attempt *a, const uint32_t *levels) {
         return finish(a);
     }
     bool exact_only = (a->o->flags & GROVE_PLACE_EXACT_ONLY) != 0;
+    a->one_domain_bounded = true;
     if (!exact_only && try_likely(a)) {
         return finish(a);
     }

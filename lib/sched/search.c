@@ -18,6 +18,7 @@
 /* A weight per dimension: no distribution reaches more of it than the children's maxima together. */
 typedef struct functional {
     int64_t *weight; /* by dimension */
+    int64_t *most;   /* by child: the most that any one child from this one on reaches */
     int64_t *rest;   /* by child: reachable from this child on; n_children + 1 entries */
 } functional;
 
@@ -31,8 +32,9 @@ typedef struct walk {
     uint64_t *demand;
     functional f[FUNCTIONALS];
     uint32_t n_f;
-    int64_t *size; /* by dimension: how much of the scarce resource one takes */
-    bool exact;    /* every child's set is */
+    int64_t *size;      /* by dimension: how much of the scarce resource one takes */
+    uint32_t most_used; /* children that may take anything; 0: all of them */
+    bool exact;         /* every child's set is */
     gv_memo dead;
 } walk;
 
@@ -63,7 +65,8 @@ static void add_functional(walk *w, const int64_t *weight) {
     functional *f = &w->f[w->n_f];
     f->weight = gv_arena_array(w->x->mem, int64_t, n);
     f->rest = gv_arena_array(w->x->mem, int64_t, w->n + 1);
-    if (!f->weight || !f->rest) {
+    f->most = gv_arena_array(w->x->mem, int64_t, w->n + 1);
+    if (!f->weight || !f->rest || !f->most) {
         w->x->w->status = GROVE_E_NOMEM;
         w->x->stopped = true;
         return;
@@ -120,13 +123,16 @@ static void fill_functionals(walk *w) {
                 w->x->heap.work += set->n;
             }
             f->rest[c] = f->rest[c + 1] + best;
+            f->most[c] = best > f->most[c + 1] ? best : f->most[c + 1];
         }
     }
 }
 
-static bool within_bounds(const walk *w, uint32_t child, const uint64_t *left) {
+static bool within_bounds(const walk *w, uint32_t child, uint32_t used, const uint64_t *left) {
     for (uint32_t i = 0; i < w->n_f; i++) {
-        if (weigh(w, w->f[i].weight, left) > w->f[i].rest[child]) {
+        int64_t want = weigh(w, w->f[i].weight, left);
+        if (want > w->f[i].rest[child] ||
+            (w->most_used > 0 && want > w->f[i].most[child] * (int64_t)(w->most_used - used))) {
             return false;
         }
     }
@@ -193,6 +199,7 @@ typedef struct frame {
     uint64_t *left;  /* demand before this child */
     size_t patterns; /* what the child may take, best first: offset into the work's stack */
     uint32_t n, at;
+    uint32_t used; /* earlier children that take something */
 } frame;
 
 /* left - min(left, v) */
@@ -220,7 +227,7 @@ static bool open_frame(walk *w, frame *f, uint32_t child) {
     gv_vheap_prune(h);
     size_t n = h->n, base = x->w->stack.n;
     if (h->failed || !gv_vec_reserve(h->env, &h->keys, n + 1) ||
-        !gv_vec_reserve(h->env, &x->w->stack, base + n * w->words)) {
+        !gv_vec_reserve(h->env, &x->w->stack, base + (n + 1) * w->words)) {
         h->failed = true;
         n = 0;
     }
@@ -233,6 +240,11 @@ static bool open_frame(walk *w, frame *f, uint32_t child) {
         memcpy(x->w->stack.v + base + k * w->words, h->rows.v + (h->keys.v[k] & 0xfffff) * w->words,
                w->words * sizeof(uint64_t));
     }
+    if (w->most_used > 0 && !h->failed) {
+        /* with few children to use, passing one over is a choice of its own */
+        memset(x->w->stack.v + base + n * w->words, 0, w->words * sizeof(uint64_t));
+        n++;
+    }
     x->w->stack.n = base + n * w->words;
     h->work += (uint64_t)w->n_f * w->dims->n / 4;
     f->patterns = base;
@@ -241,9 +253,9 @@ static bool open_frame(walk *w, frame *f, uint32_t child) {
     return gv_exact_charge(x);
 }
 
-static bool dead_end(walk *w, uint32_t child, const uint64_t *left, bool add) {
+static bool dead_end(walk *w, uint32_t child, uint32_t used, const uint64_t *left, bool add) {
     uint64_t key[1 + GV_VSET_WORDS];
-    key[0] = child;
+    key[0] = (w->most_used > 0 ? (uint64_t)used << 32 : 0) | child;
     memcpy(key + 1, left, w->words * sizeof *key);
     if (!add) {
         return gv_memo_find(&w->dead, key, 1 + w->words) != NULL;
@@ -288,10 +300,11 @@ static gv_answer walk_children(walk *w, uint64_t steps) {
         return GV_DONT_KNOW;
     }
     memcpy(lefts, w->demand, w->words * sizeof *lefts);
-    if (!within_bounds(w, 0, lefts)) {
+    if (!within_bounds(w, 0, 0, lefts)) {
         return w->exact ? GV_NO : GV_DONT_KNOW;
     }
     frames[0].left = lefts;
+    frames[0].used = 0;
     x->w->stack.n = 0;
     uint32_t depth = 0;
     bool fresh = true;
@@ -305,7 +318,7 @@ static gv_answer walk_children(walk *w, uint64_t steps) {
             return GV_DONT_KNOW;
         }
         if (!open || f->at == f->n) {
-            dead_end(w, depth, f->left, true);
+            dead_end(w, depth, f->used, f->left, true);
             if (depth == 0) {
                 return w->exact ? GV_NO : GV_DONT_KNOW;
             }
@@ -315,12 +328,15 @@ static gv_answer walk_children(walk *w, uint64_t steps) {
             continue;
         }
         uint64_t *left = lefts + (size_t)(depth + 1) * w->words;
-        subtract(x->lanes, f->left, x->w->stack.v + f->patterns + (size_t)f->at * w->words, left,
-                 w->words);
+        const uint64_t *pattern = x->w->stack.v + f->patterns + (size_t)f->at * w->words;
+        uint32_t used = f->used + !gv_is_zero(pattern, w->words);
+        subtract(x->lanes, f->left, pattern, left, w->words);
         f->at++;
         fresh = false;
-        if (within_bounds(w, depth + 1, left) && !dead_end(w, depth + 1, left, false)) {
+        if ((w->most_used == 0 || used <= w->most_used) &&
+            within_bounds(w, depth + 1, used, left) && !dead_end(w, depth + 1, used, left, false)) {
             frames[++depth].left = left;
+            frames[depth].used = used;
             fresh = true;
         }
     }
@@ -483,4 +499,22 @@ gv_answer gv_search(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *dem
 gv_answer gv_search_briefly(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
                             uint64_t steps, gv_slices *out) {
     return search_at(x, level, gv_next_used_level(x, level), d, demand, false, steps, out);
+}
+
+gv_answer gv_search_few(gv_exact *x, uint32_t level, uint32_t child_level, uint32_t d,
+                        const uint64_t *demand, uint32_t most_used, uint64_t steps,
+                        gv_slices *out) {
+    const gv_dims *dims = &x->dims[level + 1];
+    walk w = {.x = x,
+              .dims = dims,
+              .level = child_level,
+              .words = dims->words,
+              .most_used = most_used,
+              .exact = true};
+    if (!start_walk(&w, level, d, demand)) {
+        return GV_DONT_KNOW;
+    }
+    gv_answer a = walk_children(&w, steps);
+    *out = (gv_slices){w.children, w.n, child_level};
+    return a;
 }

@@ -40,6 +40,16 @@ static grove_status lay_out(grove_sched *s, gv_work *w, uint32_t topology) {
     return GROVE_OK;
 }
 
+#define KEPT_AT_MOST ((size_t)64 << 20)
+
+void gv_work_reset(gv_arena *a) {
+    size_t bytes = a->bytes;
+    gv_arena_reset(a);
+    if (bytes > a->bytes && bytes < KEPT_AT_MOST && gv_arena_alloc(a, bytes)) {
+        gv_arena_reset(a);
+    }
+}
+
 grove_status gv_work_begin(grove_sched *s, uint32_t topology, uint64_t budget) {
     if (!s->work) {
         gv_work *fresh = gv_zalloc(s->env, sizeof *fresh);
@@ -51,9 +61,10 @@ grove_status gv_work_begin(grove_sched *s, uint32_t topology, uint64_t budget) {
         s->work = (struct gv_work *)fresh;
     }
     gv_work *w = (gv_work *)s->work;
-    gv_arena_reset(&w->mem);
+    gv_work_reset(&w->mem);
     w->touched.n = w->rooms.n = w->puts.n = w->choices.n = 0;
     w->wishes = false;
+    w->listing_depth = 0;
     w->steps = 0;
     w->budget = budget;
     w->status = GROVE_OK;
@@ -80,6 +91,12 @@ void gv_work_free(grove_sched *s) {
     gv_vec_fini(s->env, &w->seen_domain);
     gv_vec_fini(s->env, &w->choices);
     gv_vec_fini(s->env, &w->stack);
+    for (uint32_t i = 0; i < GV_LISTINGS; i++) {
+        gv_vec_fini(s->env, &w->listings[i].rows);
+        gv_vec_fini(s->env, &w->listings[i].chunks);
+        gv_vec_fini(s->env, &w->listings[i].list_rows);
+        gv_vec_fini(s->env, &w->listings[i].list_keys);
+    }
     gv_vec_fini(s->env, &w->heap_rows);
     gv_vec_fini(s->env, &w->heap_keys);
     gv_free(s->env, w, sizeof *w);

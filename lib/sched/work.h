@@ -28,6 +28,12 @@ typedef struct gv_choice {
 
 typedef GV_VEC(uint32_t) gv_u32_vec;
 
+/* Memory of one listing of combinations (oracle.c); listings nest a few deep. */
+typedef struct gv_listing_memory {
+    gv_word_vec rows, chunks, list_rows, list_keys;
+} gv_listing_memory;
+#define GV_LISTINGS 4u
+
 typedef struct gv_work {
     gv_arena mem;       /* of one decision */
     gv_arena scratch;   /* of one exact search */
@@ -44,8 +50,11 @@ typedef struct gv_work {
     uint32_t topology;
     GV_VEC(uint32_t) seen_node, seen_domain; /* stamps: counted already for the present question */
     uint32_t stamp;
-    GV_VEC(gv_choice) choices;        /* a stack */
-    GV_VEC(uint64_t) stack;           /* patterns of the walk in progress */
+    GV_VEC(gv_choice) choices; /* a stack */
+    GV_VEC(uint64_t) stack;    /* patterns of the walk in progress */
+    gv_listing_memory listings[GV_LISTINGS];
+    uint32_t listing_depth;
+    uint32_t likely[8], n_likely;     /* narrowest domains that pass the bounds for everything */
     struct gv_cache *cache;           /* cache.c */
     struct gv_exact *exact;           /* of the problem in progress, in scratch */
     gv_word_vec heap_rows, heap_keys; /* lent to the exact search */
@@ -98,6 +107,9 @@ static inline uint32_t gv_work_wished(const gv_problem *p, const gv_work *w, uin
     }
     return level > p->t->n_levels ? w->wish_node.v[d] : w->wish_domain.v[w->level_at.v[level] + d];
 }
+/* Empties an arena and lets one block hold as much as it took: the next round allocates nothing. */
+void gv_work_reset(gv_arena *a);
+
 /* Marks the gang's sticky nodes for the decision; false: out of memory. */
 bool gv_work_wish(grove_sched *s, const grove_gang *gang);
 
@@ -141,7 +153,9 @@ static inline bool gv_bounds_hold(const gv_problem *p, uint32_t unit, uint32_t d
 
 /* exact.c: whether the root unit fits into domain `dom` of its level, with everything in `puts` if so. */
 typedef enum gv_answer { GV_NO, GV_YES, GV_DONT_KNOW } gv_answer;
-gv_answer gv_exact_fill(const gv_problem *p, uint32_t dom, uint32_t frontier_limit);
+/* With most_used > 0: using at most so many of the narrowest label domains, searched for briefly. */
+gv_answer gv_exact_fill(const gv_problem *p, uint32_t dom, uint32_t frontier_limit,
+                        uint32_t most_used);
 /* Forgets what gv_exact_fill has remembered about this problem. */
 void gv_exact_begin(const gv_problem *p);
 /* Gives back what the search borrowed. */

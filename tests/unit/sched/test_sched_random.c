@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "base/hash.h"
+#include "support/oom.h"
 #include "support/sched_drive.h"
 
 static grove_env *env;
@@ -240,12 +242,102 @@ static void test_events(void **state) {
     }
 }
 
+/* A log of decisions as one number: verdicts, nodes, costs and certificates in order. */
+static uint64_t decision_log(grove_env *e, uint64_t seed) {
+    gv_prng r;
+    uint64_t h = GV_FNV_START;
+    gv_prng_seed(&r, seed);
+    sd_shape shape = {2, 4, 5, 3, 5, 4, 20, 4};
+    sd_case *d = sd_random(&r, &shape);
+    sd_run run;
+    assert_int_equal(sd_start(e, &d->c, NULL, &run), GROVE_OK);
+    for (int step = 0; step < 12; step++) {
+        sd_case *other = sd_random(&r, &shape);
+        uint32_t gang, n;
+        assert_int_equal(sd_describe(&run, &other->c, NULL), GROVE_OK);
+        assert_int_equal(sd_place(&run, 0, 20000), GROVE_OK);
+        grove_verdict v = grove_decision_verdict(run.d);
+        uint64_t steps = grove_decision_steps(run.d);
+        grove_certificate cert = {.size = (uint32_t)sizeof cert};
+        grove_cost cost = {.size = (uint32_t)sizeof cost};
+        assert_int_equal(grove_decision_certificate(run.d, &cert), GROVE_OK);
+        h = gv_fnv1a(gv_fnv1a(h, &v, sizeof v), &steps, sizeof steps);
+        h = gv_fnv1a(h, &cert, sizeof cert);
+        for (uint32_t p = 0; v == GROVE_PLACED && p < (uint32_t)other->c.n_podgroups; p++) {
+            const uint32_t *nodes = grove_decision_nodes(run.d, p, &n);
+            h = gv_fnv1a(h, nodes, n * sizeof *nodes);
+        }
+        if (v == GROVE_PLACED) {
+            assert_int_equal(grove_decision_cost(run.d, &cost), GROVE_OK);
+            h = gv_fnv1a(h, &cost, sizeof cost);
+            assert_int_equal(grove_sched_commit(run.s, run.g, run.d, &gang, NULL), GROVE_OK);
+        }
+        sd_free(other);
+    }
+    h ^= grove_sched_hash(run.s);
+    sd_end(&run);
+    sd_free(d);
+    return h;
+}
+
+/* The same questions a thousand times, and on every compiler and machine: one log. */
+static void test_repeatable(void **state) {
+    (void)state;
+    uint64_t first = decision_log(env, 31), all = GV_FNV_START;
+    for (int i = 0; i < 1000; i++) {
+        assert_true(decision_log(env, 31) == first);
+    }
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        uint64_t one = decision_log(env, 100 + seed);
+        all = gv_fnv1a(all, &one, sizeof one);
+    }
+    print_message("log of 600 decisions: %016llx\n", (unsigned long long)all);
+    assert_true(all ==
+                UINT64_C(0xfd1317f8ebd3c323)); /* changes only when decisions do: then look why */
+}
+
+/* Once warm, a decision allocates nothing, be the answer yes or no. */
+static void test_no_allocation_when_warm(void **state) {
+    (void)state;
+    oom_memory memory;
+    oom_memory_init(&memory);
+    grove_env *e = oom_env(&memory, NULL);
+    uint32_t decisions = 0;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        gv_prng r;
+        gv_prng_seed(&r, 600 + seed);
+        sd_shape shape = {2, 4, 5, 3, 5, 4, 30, 0};
+        sd_case *d = sd_random(&r, &shape);
+        sd_run run;
+        assert_int_equal(sd_start(e, &d->c, NULL, &run), GROVE_OK);
+        assert_int_equal(sd_describe(&run, &d->c, NULL), GROVE_OK);
+        for (int i = 0; i < 16; i++) { /* the arena's blocks grow until one holds a decision */
+            assert_int_equal(sd_place(&run, 0, 20000), GROVE_OK);
+        }
+        uint64_t before = memory.allocations;
+        for (int i = 0; i < 5; i++) {
+            assert_int_equal(sd_place(&run, 0, 20000), GROVE_OK);
+            decisions++;
+        }
+        if (memory.allocations != before) {
+            fail_msg("seed %llu: %llu allocations in warm decisions", (unsigned long long)seed,
+                     (unsigned long long)(memory.allocations - before));
+        }
+        sd_end(&run);
+        sd_free(d);
+    }
+    assert_int_equal(decisions, 150);
+    grove_env_unref(e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_brute_force),
         cmocka_unit_test(test_order_and_growth),
         cmocka_unit_test(test_planted),
         cmocka_unit_test(test_events),
+        cmocka_unit_test(test_repeatable),
+        cmocka_unit_test(test_no_allocation_when_warm),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
