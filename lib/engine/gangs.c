@@ -329,6 +329,9 @@ grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *er
         }
     }
     gv_arena_fini(&arena);
+    if (st == GROVE_OK && e->flags & GROVE_ENGINE_CHECK) {
+        st = gv_view_verify(&e->view, e->store, err);
+    }
     return st;
 }
 

@@ -252,3 +252,40 @@ grove_status gv_view_resync(gv_view *v, const grove_store *store, grove_error *e
     }
     return GROVE_OK;
 }
+
+/* ---- law (f) ---- */
+
+static bool should_hold(const gv_view *v, const gv_pod *pod) {
+    return gv_pod_is_bound(pod) && !gv_pod_is_final(pod) &&
+           gv_map_has(&v->nodes, gv_str_c(pod->node));
+}
+
+grove_status gv_view_verify(const gv_view *v, const grove_store *store, grove_error *err) {
+    uint32_t bound = 0, held = 0;
+    const gv_list *pods = gv_store_of_kind(store, GV_KIND_POD);
+    for (const gv_object *o = pods->first; o; o = gv_list_next(o, GV_LIST_KIND)) {
+        const gv_pod *pod = &o->u.pod;
+        const gv_view_pod *entry = gv_map_get(&v->pods, gv_str_c(pod->head.uid));
+        if (!should_hold(v, pod)) {
+            continue;
+        }
+        bound++;
+        uint32_t node = (uint32_t)(uintptr_t)gv_map_get(&v->nodes, gv_str_c(pod->node));
+        /* What is laid over the store is followed when its event arrives. */
+        if (!entry && !(pod->head.flags & GV_HEAD_EXPECTED)) {
+            return gv_error(err, GROVE_E_INTERNAL, "pod %s holds no room", pod->head.name);
+        }
+        if (entry && entry->node != node - 1) {
+            return gv_error(err, GROVE_E_INTERNAL, "pod %s holds room elsewhere", pod->head.name);
+        }
+    }
+    gv_map_entry *e;
+    for (uint32_t i = 0; (e = gv_map_next(&v->pods, &i));) {
+        held += !((const gv_view_pod *)e->value)->assumed;
+    }
+    if (held > bound) {
+        return gv_error(err, GROVE_E_INTERNAL, "room of %u pods is held, %u are bound", held,
+                        bound);
+    }
+    return grove_sched_verify(v->sched, err);
+}

@@ -56,6 +56,9 @@ grove_status gv_view_assume(gv_view *v, gv_str uid, uint32_t node, uint32_t clas
                             grove_error *err);
 void gv_view_release(gv_view *v, gv_str uid);
 
+/* Law (f): the room held equals a fresh count over the store, and the placement engine's own sums hold.
+ * GROVE_E_INTERNAL when not. For tests; costs time. */
+grove_status gv_view_verify(const gv_view *v, const grove_store *store, grove_error *err);
 /* Gives back what the store no longer has: after a relist. */
 grove_status gv_view_resync(gv_view *v, const grove_store *store, grove_error *err);
 void gv_view_topologies_fini(gv_view *v); /* of view_gang.c, for gv_view_fini */
