@@ -43,7 +43,8 @@ int scenario_select(scenario *s, cluster *c, const grove_node *what, grove_kind 
     return EXIT_OK;
 }
 
-/* status.conditions[Ready].status: dots step into members, [x] into the entry whose type or name is x. */
+/* status.conditions[Ready].status: dots step into members, [x] into the entry whose type or name is x, the
+ * entry number x, or the member of an object whose name has dots. */
 static const grove_node *follow(const grove_node *node, const char *path) {
     while (node && *path) {
         size_t n = strcspn(path, ".[");
@@ -57,7 +58,7 @@ static const grove_node *follow(const grove_node *node, const char *path) {
                 return NULL;
             }
             const grove_node *found = NULL;
-            char key[128];
+            char key[320];
             snprintf(key, sizeof key, "%.*s", (int)(end - path - 1), path + 1);
             for (const grove_node *e = grove_node_first(node); e && !found;
                  e = grove_node_next(node, e)) {
@@ -68,7 +69,10 @@ static const grove_node *follow(const grove_node *node, const char *path) {
             }
             char *rest = NULL;
             long index = strtol(key, &rest, 10);
-            node = found ? found : *rest == '\0' ? grove_node_at(node, (uint32_t)index) : NULL;
+            node = grove_node_type(node) == GROVE_OBJECT ? grove_node_get(node, key)
+                   : found                               ? found
+                   : *rest == '\0'                       ? grove_node_at(node, (uint32_t)index)
+                                                         : NULL;
             path = end + 1;
         }
         path += *path == '.';
