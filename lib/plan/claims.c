@@ -7,7 +7,7 @@
 static const gv_sharing *label_claim(gv_body *body) {
     const gv_want_object *o = body->o;
     const char *index_label = GV_LABEL_SET_REPLICA;
-    const gv_sharing *list = body->t->pcs.sharing;
+    const gv_sharing *list;
     if (o->owner == GV_OWNER_GROUP) {
         const gv_want_group *g = &body->w->groups[o->owner_index];
         gv_pairs_put(&body->labels, GV_LABEL_GROUP, g->name);

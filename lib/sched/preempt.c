@@ -397,7 +397,9 @@ static grove_status settle(hunt *h, const outcome *best) {
     if (h->st < 0 || !gv_vec_reserve(h->s->env, &h->d->victims, best->n)) {
         return GROVE_E_NOMEM;
     }
-    memcpy(h->d->victims.v, best->who, best->n * sizeof *best->who);
+    if (best->n > 0) { /* none: nothing was reserved to copy to */
+        memcpy(h->d->victims.v, best->who, best->n * sizeof *best->who);
+    }
     h->d->victims.n = best->n;
     return GROVE_OK;
 }
