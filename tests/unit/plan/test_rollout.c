@@ -166,6 +166,34 @@ static void test_current_hash_moves_last(void **state) {
     }
 }
 
+/* Which set replica an update begins with: one that runs nothing, then one in breach, then by index. */
+static void test_first_replica(void **state) {
+    (void)state;
+    for (int row = 0; row < 3; row++) {
+        cluster c;
+        cluster_open(&c, "s");
+        cluster_add(&c, SET_HEAD("3", "RollingRecreate") SET_CLIQUE("a", "2", "2"));
+        cluster_live(&c, 20);
+        if (row > 0) {
+            cluster_ready(&c, cluster_pod(&c, "s-1-a", 0), false); /* in breach */
+            cluster_settle(&c, 20);
+        }
+        if (row > 1) { /* its pods were lost and found no place again */
+            cluster_delete(&c, GV_KIND_POD, cluster_pod(&c, "s-2-a", 0)->name);
+            cluster_delete(&c, GV_KIND_POD, cluster_pod(&c, "s-2-a", 1)->name);
+            cluster_settle(&c, 20);
+        }
+        change(&c, 0, "j");
+        cluster_round(&c);
+        assert_int_equal(cluster_int(&c, GV_KIND_PODCLIQUESET, "s",
+                                     "/status/updateProgress/currentlyUpdating/0/replicaIndex"),
+                         row);
+        cluster_live(&c, 60);
+        assert_int_equal(updated_pods(&c, "j"), 6);
+        cluster_close(&c);
+    }
+}
+
 /* At most one set replica, in it one pod of a clique and one replica of a group, is down. */
 static void check_pace(cluster *c, int replicas) {
     int disturbed = 0;
@@ -460,6 +488,7 @@ int main(void) {
         cmocka_unit_test(test_one_pod_at_a_time),
         cmocka_unit_test(test_stalls_at_one),
         cmocka_unit_test(test_current_hash_moves_last),
+        cmocka_unit_test(test_first_replica),
         cmocka_unit_test(test_everything_in_order),
         cmocka_unit_test(test_unchanged_cliques_keep_their_pods),
         cmocka_unit_test(test_waiting_replica_keeps_its_version),

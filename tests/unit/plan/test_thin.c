@@ -11,6 +11,7 @@
 
 #include "cluster.h"
 #include "manifests.h"
+#include "model/names.h"
 
 static const char one_clique[] = SET_ONE;
 static const char grouped[] = SET_GROUPED("1", "RollingRecreate");
@@ -181,6 +182,14 @@ static void test_terminating_pod_is_replaced_at_once(void **state) {
     object *fresh = cluster_pod(&c, "s-0-a", 0);
     assert_non_null(fresh);
     assert_string_not_equal(fresh->name, old);
+    /* Whoever decides this replacement chooses this name. */
+    gv_arena a;
+    gv_arena_init(&a, c.env);
+    gv_str want = gv_name_pod(&a, GV_STR("s-0-a"),
+                              gv_str_c(cluster_get(&c, GV_KIND_PODCLIQUE, "s-0-a")->uid), 0,
+                              gv_str_c(cluster_get(&c, GV_KIND_POD, old)->uid), 0);
+    assert_string_equal(fresh->name, want.p);
+    gv_arena_fini(&a);
     assert_int_equal(cluster_count(&c, GV_KIND_POD), 4);
     assert_int_equal(cluster_int(&c, GV_KIND_PODCLIQUE, "s-0-a", "/status/replicas"), 3);
     cluster_close(&c);
