@@ -16,6 +16,7 @@ const verb grovectl_verbs[] = {
     {"demo", "the main job on the embedded cluster", cmd_demo},
     {"explain", "why an object of a cluster waits", cmd_explain},
     {"fit", "would manifests find room on a cluster", cmd_fit},
+    {"whatif", "which gangs keep room when nodes go or come", cmd_whatif},
     {NULL, NULL, NULL},
 };
 

@@ -25,5 +25,6 @@ int cmd_sim(int argc, char **argv);
 int cmd_default(int argc, char **argv);
 int cmd_render(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
+int cmd_whatif(int argc, char **argv);
 
 #endif
