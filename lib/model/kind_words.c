@@ -32,3 +32,38 @@ int32_t grove_kind_is_namespaced(grove_kind kind) {
     const gv_kind_info *info = gv_kind_get((gv_kind)kind);
     return info && info->namespaced;
 }
+
+const char *grove_kind_version(grove_kind kind) {
+    const gv_kind_info *info = gv_kind_get((gv_kind)kind);
+    return info ? info->version : "";
+}
+
+const char *grove_kind_singular(grove_kind kind) {
+    const gv_kind_info *info = gv_kind_get((gv_kind)kind);
+    return info ? info->singular : "";
+}
+
+const char *grove_kind_short_names(grove_kind kind) {
+    const gv_kind_info *info = gv_kind_get((gv_kind)kind);
+    return info ? info->short_names : "";
+}
+
+int32_t grove_kind_has_subresource(grove_kind kind, grove_subresource subresource) {
+    const gv_kind_info *info = gv_kind_get((gv_kind)kind);
+    switch (info ? subresource : GROVE_SUBRESOURCE_NONE) {
+    case GROVE_SUBRESOURCE_STATUS:
+        return info->has_status;
+    case GROVE_SUBRESOURCE_SCALE:
+        return info->has_scale;
+    case GROVE_SUBRESOURCE_BINDING:
+    case GROVE_SUBRESOURCE_EVICTION:
+        return kind == GROVE_KIND_POD;
+    default:
+        return 0;
+    }
+}
+
+int32_t grove_kind_is_custom(grove_kind kind) {
+    const gv_kind_info *info = gv_kind_get((gv_kind)kind);
+    return info && info->custom;
+}

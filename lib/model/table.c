@@ -153,29 +153,39 @@ static grove_status cell_name(const grove_node *object, const char *arg, int64_t
     return gv_buf_str(out, gv_node_get_str(grove_node_get(object, "metadata"), arg));
 }
 
+bool gv_table_column(grove_kind kind, uint32_t i, gv_column *out) {
+    gv_schema_column c;
+    if (kind != GROVE_KIND_EVENT && i-- == 0) {
+        *out = (gv_column){"Name", 0, cell_name, "name", NULL};
+        return true;
+    }
+    if (gv_schema_column_at((gv_kind)kind, 0, &c)) {
+        if (!gv_schema_column_at((gv_kind)kind, i, &c)) {
+            return false;
+        }
+        bool date = strcmp(c.type, "date") == 0;
+        *out = (gv_column){c.name, c.priority, date ? gv_cell_age : gv_cell_path, c.json_path,
+                           c.type};
+        return true;
+    }
+    const gv_column *b = gv_table_builtin_column(kind, i);
+    if (b) {
+        *out = *b;
+    }
+    return b != NULL;
+}
+
 typedef GV_VEC(gv_column) columns;
 
 static bool collect_columns(grove_env *env, grove_kind kind, uint32_t flags, columns *out) {
     bool ok = true;
     if (flags & GROVE_TABLE_NAMESPACE && grove_kind_is_namespaced(kind)) {
-        ok = gv_vec_push(env, out, ((gv_column){"NAMESPACE", 0, cell_name, "namespace"}));
+        ok = gv_vec_push(env, out, ((gv_column){"Namespace", 0, cell_name, "namespace", NULL}));
     }
-    ok = ok && gv_vec_push(env, out, ((gv_column){"NAME", 0, cell_name, "name"}));
-    bool wide = (flags & GROVE_TABLE_WIDE) != 0, any = false;
-    gv_schema_column c;
-    for (uint32_t i = 0; ok && gv_schema_column_at((gv_kind)kind, i, &c); i++) {
-        any = true;
-        if (wide || c.priority == 0) {
-            bool date = strcmp(c.type, "date") == 0;
-            ok = gv_vec_push(
-                env, out,
-                ((gv_column){c.name, c.priority, date ? gv_cell_age : gv_cell_path, c.json_path}));
-        }
-    }
-    const gv_column *b;
-    for (uint32_t i = 0; ok && !any && (b = gv_table_builtin_column(kind, i)); i++) {
-        if (wide || b->priority == 0) {
-            ok = gv_vec_push(env, out, *b);
+    gv_column c;
+    for (uint32_t i = 0; ok && gv_table_column(kind, i, &c); i++) {
+        if ((flags & GROVE_TABLE_WIDE) || c.priority == 0) {
+            ok = gv_vec_push(env, out, c);
         }
     }
     return ok;

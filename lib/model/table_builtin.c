@@ -2,6 +2,7 @@
 /* Columns of built-in kinds, as a server's own printers fill them. */
 #include "model/table.h"
 #include "value/doc.h"
+#include "value/scalar.h"
 
 static gv_str condition_field(const grove_node *object, const char *type, const char *field) {
     GV_EACH(c, gv_node_path(object, "status.conditions")) {
@@ -186,17 +187,109 @@ static const gv_column hpas[] = {{"Reference", 0, hpa_reference, NULL},
                                  {NULL, 0, NULL, NULL}};
 
 static const gv_column created_at[] = {
-    {"Created At", 0, gv_cell_path, ".metadata.creationTimestamp"}, {NULL, 0, NULL, NULL}};
+    {"Created At", 0, gv_cell_path, ".metadata.creationTimestamp", NULL}, {NULL}};
 
-static const gv_column age_only[] = {{"Age", 0, gv_cell_age, NULL}, {NULL, 0, NULL, NULL}};
+/* How many members or elements; arg is a path. */
+static grove_status count_of(const grove_node *object, const char *arg, int64_t now,
+                             grove_buf *out) {
+    (void)now;
+    return gv_buf_fmt(out, "%u", grove_node_size(gv_node_path(object, arg)));
+}
+
+static grove_status path_or_na(const grove_node *object, const char *arg, int64_t now,
+                               grove_buf *out) {
+    (void)now;
+    return put_or(gv_node_str(gv_node_path(object, arg)), "N/A", out);
+}
+
+static grove_status role_of(const grove_node *binding, const char *arg, int64_t now,
+                            grove_buf *out) {
+    const grove_node *ref = grove_node_get(binding, arg);
+    (void)now;
+    return gv_buf_fmt(out, "%s/%s", gv_node_get_str(ref, "kind").p, gv_node_get_str(ref, "name").p);
+}
+
+static const gv_column namespaces[] = {{"Status", 0, gv_cell_path, ".status.phase", NULL},
+                                       {"Age", 0, gv_cell_age, NULL, NULL},
+                                       {NULL}};
+static const gv_column accounts[] = {
+    {"Secrets", 0, count_of, "secrets", NULL}, {"Age", 0, gv_cell_age, NULL, NULL}, {NULL}};
+static const gv_column secrets[] = {{"Type", 0, gv_cell_path, ".type", NULL},
+                                    {"Data", 0, count_of, "data", NULL},
+                                    {"Age", 0, gv_cell_age, NULL, NULL},
+                                    {NULL}};
+static const gv_column config_maps[] = {
+    {"Data", 0, count_of, "data", NULL}, {"Age", 0, gv_cell_age, NULL, NULL}, {NULL}};
+static const gv_column role_bindings[] = {
+    {"Role", 0, role_of, "roleRef", NULL}, {"Age", 0, gv_cell_age, NULL, NULL}, {NULL}};
+static const gv_column budgets[] = {
+    {"Min Available", 0, path_or_na, "spec.minAvailable", NULL},
+    {"Max Unavailable", 0, path_or_na, "spec.maxUnavailable", NULL},
+    {"Allowed Disruptions", 0, gv_cell_path, ".status.disruptionsAllowed", "integer"},
+    {"Age", 0, gv_cell_age, NULL, NULL},
+    {NULL}};
+
+/* ---- events ---- */
+
+/* The age of a time of an event, else of the one before: series, then the first time. */
+static grove_status event_age(const grove_node *event, const char *arg, int64_t now,
+                              grove_buf *out) {
+    int64_t at = 0;
+    gv_str text = gv_node_get_str(event, arg);
+    text = text.n ? text : gv_node_get_str(event, "eventTime");
+    text = text.n ? text : gv_node_get_str(event, "firstTimestamp");
+    if (text.n == 0 || gv_time_parse(text, &at, NULL) < 0) {
+        return gv_buf_c(out, "<unknown>");
+    }
+    return gv_table_age(at, now, out);
+}
+
+static grove_status event_object(const grove_node *event, const char *arg, int64_t now,
+                                 grove_buf *out) {
+    const grove_node *about = grove_node_get(event, arg);
+    gv_str kind = gv_node_get_str(about, "kind");
+    grove_status st = GROVE_OK;
+    (void)now;
+    for (size_t i = 0; st == GROVE_OK && i < kind.n; i++) {
+        char c = kind.p[i];
+        st = gv_buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + 32) : c);
+    }
+    return st < 0 ? st : gv_buf_fmt(out, "/%s", gv_node_get_str(about, "name").p);
+}
+
+static const gv_column events[] = {
+    {"Last Seen", 0, event_age, "lastTimestamp", NULL},
+    {"Type", 0, gv_cell_path, ".type", NULL},
+    {"Reason", 0, gv_cell_path, ".reason", NULL},
+    {"Object", 0, event_object, "involvedObject", NULL},
+    {"Subobject", 1, gv_cell_path, ".involvedObject.fieldPath", NULL},
+    {"Source", 1, gv_cell_path, ".source.component", NULL},
+    {"Message", 0, gv_cell_path, ".message", NULL},
+    {"First Seen", 1, event_age, "firstTimestamp", NULL},
+    {"Count", 1, gv_cell_path, ".count", "integer"},
+    {"Name", 1, gv_cell_path, ".metadata.name", NULL},
+    {NULL}};
+
+static const gv_column age_only[] = {{"Age", 0, gv_cell_age, NULL, NULL}, {NULL}};
+
+static const gv_column *const by_kind[GROVE_KIND_COUNT] = {
+    [GROVE_KIND_POD] = pods,
+    [GROVE_KIND_NODE] = nodes,
+    [GROVE_KIND_SERVICE] = services,
+    [GROVE_KIND_HPA] = hpas,
+    [GROVE_KIND_ROLE] = created_at,
+    [GROVE_KIND_ROLEBINDING] = role_bindings,
+    [GROVE_KIND_SERVICEACCOUNT] = accounts,
+    [GROVE_KIND_SECRET] = secrets,
+    [GROVE_KIND_CONFIGMAP] = config_maps,
+    [GROVE_KIND_NAMESPACE] = namespaces,
+    [GROVE_KIND_PDB] = budgets,
+    [GROVE_KIND_EVENT] = events,
+};
 
 const gv_column *gv_table_builtin_column(grove_kind kind, uint32_t i) {
-    const gv_column *list = kind == GROVE_KIND_POD       ? pods
-                            : kind == GROVE_KIND_NODE    ? nodes
-                            : kind == GROVE_KIND_SERVICE ? services
-                            : kind == GROVE_KIND_HPA     ? hpas
-                            : kind == GROVE_KIND_ROLE    ? created_at
-                                                         : age_only;
+    const gv_column *list = kind > 0 && kind < GROVE_KIND_COUNT ? by_kind[kind] : NULL;
+    list = list ? list : age_only;
     for (uint32_t k = 0; list[k].title; k++) {
         if (k == i) {
             return &list[k];

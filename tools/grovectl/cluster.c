@@ -79,7 +79,7 @@ grove_status cluster_apply(cluster *c, grove_doc *doc, const grove_node *object,
 static grove_status make_sim(cluster *c, const cluster_options *o, grove_error *err) {
     grove_sim_options sim = {.size = (uint32_t)sizeof sim,
                              .flags = o->sim_flags | GROVE_SIM_NO_SCHEDULER |
-                                      GROVE_SIM_AUTO_NAMESPACES,
+                                      (o->strict_namespaces ? 0 : GROVE_SIM_AUTO_NAMESPACES),
                              .seed = o->seed,
                              .start_ns = o->start_ns,
                              .admit = admit,

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * OpenAPI v3 as far as clients decide by it: which paths exist and which query parameters writes take.
+ * Schemas are not in it yet; without them kubectl leaves the checking of fields to the server.
+ */
+#include "front/parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* "api/v1" or "apis/grove.io/v1alpha1" */
+static void path_of(grove_kind kind, char *out, size_t cap) {
+    const char *group = grove_kind_group(kind);
+    (void)snprintf(out, cap, "%s%s%s/%s", group[0] ? "apis" : "api", group[0] ? "/" : "", group,
+                   grove_kind_version(kind));
+}
+
+static bool same_document(grove_kind a, grove_kind b) {
+    return strcmp(grove_kind_group(a), grove_kind_group(b)) == 0 &&
+           strcmp(grove_kind_version(a), grove_kind_version(b)) == 0;
+}
+
+static bool is_first(grove_kind kind) {
+    for (grove_kind k = 1; k < kind; k++) {
+        if (same_document(k, kind)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void put_index(grove_builder *b) {
+    char path[128], url[160];
+    grove_builder_open_object(b, NULL);
+    grove_builder_open_object(b, "paths");
+    for (grove_kind k = 1; k < GROVE_KIND_COUNT; k++) {
+        if (is_first(k)) {
+            path_of(k, path, sizeof path);
+            (void)snprintf(url, sizeof url, "/openapi/v3/%s", path);
+            grove_builder_open_object(b, path);
+            grove_builder_string(b, "serverRelativeURL", url);
+            grove_builder_close(b);
+        }
+    }
+    grove_builder_close(b);
+    grove_builder_close(b);
+}
+
+static void put_write(grove_builder *b, const char *method, grove_kind kind) {
+    static const char *const params[] = {"dryRun", "fieldManager", "fieldValidation"};
+    grove_builder_open_object(b, method);
+    grove_builder_open_array(b, "parameters");
+    for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
+        grove_builder_open_object(b, NULL);
+        grove_builder_string(b, "name", params[i]);
+        grove_builder_string(b, "in", "query");
+        grove_builder_open_object(b, "schema");
+        grove_builder_string(b, "type", "string");
+        grove_builder_close(b);
+        grove_builder_close(b);
+    }
+    grove_builder_close(b);
+    grove_builder_open_object(b, "responses");
+    grove_builder_close(b);
+    grove_builder_open_object(b, "x-kubernetes-group-version-kind");
+    grove_builder_string(b, "group", grove_kind_group(kind));
+    grove_builder_string(b, "kind", grove_kind_name(kind));
+    grove_builder_string(b, "version", grove_kind_version(kind));
+    grove_builder_close(b);
+    grove_builder_close(b);
+}
+
+static void put_paths(grove_builder *b, grove_kind kind) {
+    char base[128], path[256];
+    path_of(kind, base, sizeof base);
+    bool namespaced = grove_kind_is_namespaced(kind);
+    (void)snprintf(path, sizeof path, "/%s%s/%s", base, namespaced ? "/namespaces/{namespace}" : "",
+                   grove_kind_plural(kind));
+    grove_builder_open_object(b, path);
+    put_write(b, "post", kind);
+    grove_builder_close(b);
+    size_t n = strlen(path);
+    (void)snprintf(path + n, sizeof path - n, "/{name}");
+    grove_builder_open_object(b, path);
+    put_write(b, "put", kind);
+    put_write(b, "patch", kind);
+    grove_builder_close(b);
+}
+
+static void put_document(grove_builder *b, grove_kind leader) {
+    grove_builder_open_object(b, NULL);
+    grove_builder_string(b, "openapi", "3.0.0");
+    grove_builder_open_object(b, "info");
+    grove_builder_string(b, "title", "Kubernetes");
+    grove_builder_string(b, "version", "v1.34.0");
+    grove_builder_close(b);
+    grove_builder_open_object(b, "paths");
+    for (grove_kind k = leader; k < GROVE_KIND_COUNT; k++) {
+        if (same_document(k, leader)) {
+            put_paths(b, k);
+        }
+    }
+    grove_builder_close(b);
+    grove_builder_open_object(b, "components");
+    grove_builder_open_object(b, "schemas");
+    grove_builder_close(b);
+    grove_builder_close(b);
+    grove_builder_close(b);
+}
+
+/* The kind whose document it is; NONE: no such document. */
+static grove_kind document_at(const gv_front_path *p) {
+    bool core = p->n == 4 && strcmp(p->seg[2], "api") == 0;
+    bool group = p->n == 5 && strcmp(p->seg[2], "apis") == 0;
+    for (grove_kind k = 1; (core || group) && k < GROVE_KIND_COUNT; k++) {
+        if (strcmp(grove_kind_group(k), core ? "" : p->seg[3]) == 0 &&
+            strcmp(grove_kind_version(k), p->seg[core ? 3 : 4]) == 0) {
+            return k;
+        }
+    }
+    return GROVE_KIND_NONE;
+}
+
+grove_status gv_front_openapi(gv_front_call *c) {
+    const gv_front_path *p = &c->path;
+    bool v3 = p->n >= 2 && strcmp(p->seg[1], "v3") == 0, index = v3 && p->n == 2;
+    grove_kind leader = v3 && !index ? document_at(p) : GROVE_KIND_NONE;
+    if (!index && leader == GROVE_KIND_NONE) {
+        return gv_front_not_found(c);
+    }
+    grove_builder *b = NULL;
+    grove_status st = grove_builder_new(c->env, &b);
+    if (st < 0) {
+        return st;
+    }
+    if (index) {
+        put_index(b);
+    } else {
+        put_document(b, leader);
+    }
+    c->form = GV_FORM_JSON;
+    st = gv_front_built(c, 200, b);
+    grove_builder_free(b);
+    return st;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GET: one object, a collection in pages, a subresource. */
+#include "front/parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+grove_op gv_front_op(const gv_front_call *c, grove_verb verb) {
+    const char *manager = gv_front_query_get(&c->query, "fieldManager");
+    return (grove_op){.size = (uint32_t)sizeof(grove_op),
+                      .verb = verb,
+                      .token = 1,
+                      .kind = c->route.kind,
+                      .ns = c->route.ns,
+                      .name = c->route.name,
+                      .manager = manager && manager[0] ? manager : NULL,
+                      .grace_seconds = GROVE_GRACE_DEFAULT};
+}
+
+grove_status gv_front_execute(gv_front_call *c, const grove_op *op) {
+    grove_sim_result res = {.size = (uint32_t)sizeof res};
+    grove_status st = grove_sim_execute(c->sim, op, &res);
+    return st < 0 ? st : gv_front_result(c, &res);
+}
+
+/* The parameter as a number; *out_ok is false when it was refused. */
+static grove_status number(gv_front_call *c, const char *key, int64_t *out, bool *out_ok) {
+    const char *text = gv_front_query_get(&c->query, key);
+    *out_ok = true;
+    if (!text || !text[0]) {
+        return GROVE_OK;
+    }
+    char *end = NULL;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (*end || errno) {
+        *out_ok = false;
+        return gv_front_refuse(c, 400, "BadRequest", GV_DETAILS_NONE,
+                               "strconv.ParseInt: parsing \"%.200s\": invalid syntax", text);
+    }
+    *out = n;
+    return GROVE_OK;
+}
+
+/* A version is a number; anything else is the client's mistake. */
+static grove_status check_version(gv_front_call *c, bool *out_ok) {
+    const char *text = gv_front_query_get(&c->query, "resourceVersion");
+    *out_ok = !text || text[strspn(text, "0123456789")] == '\0';
+    if (*out_ok) {
+        return GROVE_OK;
+    }
+    return gv_front_refuse(c, 400, "BadRequest", GV_DETAILS_NONE,
+                           "invalid resource version: resourceVersion: Invalid value: \"%.200s\": "
+                           "must be a number",
+                           text);
+}
+
+static grove_status list(gv_front_call *c) {
+    int64_t limit = 0;
+    bool ok = true;
+    grove_status st = number(c, "limit", &limit, &ok);
+    st = st < 0 || !ok ? st : check_version(c, &ok);
+    if (st < 0 || !ok) {
+        return st;
+    }
+    const char *version = gv_front_query_get(&c->query, "resourceVersion");
+    bool any = version && strcmp(version, "0") == 0; /* then everything comes at once */
+    grove_op op = gv_front_op(c, GROVE_VERB_LIST);
+    op.name = NULL;
+    op.limit = any || limit < 0 || limit > UINT32_MAX ? 0 : (uint32_t)limit;
+    op.label_selector = gv_front_query_get(&c->query, "labelSelector");
+    op.field_selector = gv_front_query_get(&c->query, "fieldSelector");
+    op.position = gv_front_query_get(&c->query, "continue");
+    return gv_front_execute(c, &op);
+}
+
+grove_status gv_front_read(gv_front_call *c) {
+    if (c->route.name[0] == '\0') {
+        return gv_front_query_true(&c->query, "watch") ? gv_front_watch(c) : list(c);
+    }
+    grove_op op = gv_front_op(c, GROVE_VERB_GET);
+    if (strcmp(c->route.sub, "scale") == 0) {
+        op.subresource = GROVE_SUBRESOURCE_SCALE;
+    } else if (c->route.sub[0] && strcmp(c->route.sub, "status") != 0) {
+        return gv_front_no_subresource(c);
+    }
+    return gv_front_execute(c, &op);
+}

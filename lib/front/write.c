@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* POST, PUT and PATCH: objects, their status and scale, bindings. */
+#include "front/parts.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define ACCEPTED "the body of the request was in an unknown format - accepted media types include: "
+
+/* ---- bodies ---- */
+
+static bool type_is(const char *content_type, const char *want) {
+    size_t n = content_type ? strcspn(content_type, "; ") : 0;
+    return n == strlen(want) && strncasecmp(content_type, want, n) == 0;
+}
+
+static bool is_json(const char *content_type) {
+    return !content_type || !content_type[0] || type_is(content_type, "application/json");
+}
+
+/* The body as a document; *out_doc stays NULL when it was refused. */
+grove_status gv_front_body(gv_front_call *c, bool yaml, bool patch, grove_doc **out_doc) {
+    const gv_front_request *q = c->req;
+    grove_error err = GROVE_ERROR_INIT;
+    grove_status st = yaml ? grove_doc_parse_yaml(c->env, q->body, q->body_len, 0, out_doc, &err)
+                           : grove_doc_parse_json(c->env, q->body, q->body_len, 0, out_doc, &err);
+    if (st == GROVE_OK || st == GROVE_E_NOMEM) {
+        return st;
+    }
+    if (patch) {
+        return gv_front_refuse(c, 400, "BadRequest", GV_DETAILS_NONE, "error decoding patch: %s",
+                               err.message);
+    }
+    return gv_front_refuse(c, 400, "BadRequest", GV_DETAILS_NONE,
+                           "the object provided is unrecognized (must be of type %s): couldn't get "
+                           "version/kind; %s parse error: %s",
+                           grove_kind_name(c->route.kind), yaml ? "yaml" : "json", err.message);
+}
+
+/* The object of a POST or PUT. */
+static grove_status object_body(gv_front_call *c, grove_doc **out_doc) {
+    bool yaml = type_is(c->req->content_type, "application/yaml");
+    if (!yaml && !is_json(c->req->content_type)) {
+        return gv_front_refuse(c, 415, "UnsupportedMediaType", GV_DETAILS_NONE,
+                               ACCEPTED "application/json, application/yaml");
+    }
+    return gv_front_body(c, yaml, false, out_doc);
+}
+
+/* ---- what all writes have in common ---- */
+
+grove_status gv_front_dry_run(gv_front_call *c, grove_op *op, bool *out_ok) {
+    const char *value = gv_front_query_get(&c->query, "dryRun");
+    *out_ok = !value || strcmp(value, "All") == 0;
+    op->flags |= value && *out_ok ? GROVE_OP_DRY_RUN : 0;
+    if (*out_ok) {
+        return GROVE_OK;
+    }
+    return gv_front_refuse(c, 422, "Invalid", GV_DETAILS_EMPTY,
+                           "dryRun: Unsupported value: [\"%.200s\"]: supported values: \"All\"",
+                           value);
+}
+
+static const char *text_at(const grove_doc *doc, const char *pointer) {
+    const char *text = grove_node_text(grove_node_at_path(grove_doc_root(doc), pointer));
+    return text ? text : "";
+}
+
+/* What is written of the object; false: no such subresource. */
+static bool subresource(const gv_front_call *c, grove_subresource *out) {
+    static const struct {
+        const char *name;
+        grove_subresource sub;
+    } known[] = {{"", GROVE_SUBRESOURCE_NONE},
+                 {"status", GROVE_SUBRESOURCE_STATUS},
+                 {"scale", GROVE_SUBRESOURCE_SCALE}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(c->route.sub, known[i].name) == 0) {
+            *out = known[i].sub;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- POST ---- */
+
+static grove_status bind(gv_front_call *c, grove_op *op, const grove_doc *doc) {
+    op->verb = GROVE_VERB_BIND;
+    op->target = text_at(doc, "/target/name");
+    op->uid = text_at(doc, "/metadata/uid");
+    op->uid = op->uid[0] ? op->uid : NULL;
+    return gv_front_execute(c, op);
+}
+
+static grove_status evict(gv_front_call *c, grove_op *op, const grove_doc *doc) {
+    const grove_node *options = grove_node_get(grove_doc_root(doc), "deleteOptions");
+    const char *uid = grove_node_text(grove_node_at_path(options, "/preconditions/uid"));
+    op->verb = GROVE_VERB_EVICT;
+    op->uid = uid && uid[0] ? uid : NULL;
+    if (grove_node_int64(grove_node_get(options, "gracePeriodSeconds"), &op->grace_seconds) < 0 ||
+        op->grace_seconds < 0) {
+        op->grace_seconds = GROVE_GRACE_DEFAULT;
+    }
+    return gv_front_execute(c, op);
+}
+
+static grove_status post(gv_front_call *c, grove_op *op, grove_doc *doc) {
+    if (strcmp(c->route.sub, "binding") == 0) {
+        return bind(c, op, doc);
+    }
+    if (strcmp(c->route.sub, "eviction") == 0) {
+        return evict(c, op, doc);
+    }
+    op->name = NULL;
+    return gv_front_execute(c, op);
+}
+
+static grove_status create(gv_front_call *c) {
+    bool pod_verb = c->route.kind == GROVE_KIND_POD && c->route.name[0] &&
+                    (strcmp(c->route.sub, "binding") == 0 || strcmp(c->route.sub, "eviction") == 0);
+    if (c->route.name[0] && !pod_verb) {
+        return gv_front_no_method(c);
+    }
+    grove_doc *doc = NULL;
+    grove_op op = gv_front_op(c, GROVE_VERB_CREATE);
+    bool ok = true;
+    grove_status st = gv_front_dry_run(c, &op, &ok);
+    st = st < 0 || !ok ? st : object_body(c, &doc);
+    if (st == GROVE_OK && doc) {
+        op.body_doc = doc;
+        st = post(c, &op, doc);
+    }
+    grove_doc_unref(doc);
+    return st;
+}
+
+/* ---- PUT ---- */
+
+static grove_status replace(gv_front_call *c) {
+    grove_doc *doc = NULL;
+    grove_op op = gv_front_op(c, GROVE_VERB_REPLACE);
+    bool ok = true;
+    if (!c->route.name[0]) {
+        return gv_front_no_method(c);
+    }
+    if (!subresource(c, &op.subresource)) {
+        return gv_front_no_subresource(c);
+    }
+    grove_status st = gv_front_dry_run(c, &op, &ok);
+    st = st < 0 || !ok ? st : object_body(c, &doc);
+    if (st == GROVE_OK && doc) {
+        const char *name = text_at(doc, "/metadata/name");
+        op.body_doc = doc;
+        st = name[0] && strcmp(name, c->route.name) != 0
+                 ? gv_front_refuse(c, 400, "BadRequest", GV_DETAILS_NONE,
+                                   "the name of the object (%.250s) does not match the name on the "
+                                   "URL (%.250s)",
+                                   name, c->route.name)
+                 : gv_front_execute(c, &op);
+    }
+    grove_doc_unref(doc);
+    return st;
+}
+
+/* ---- PATCH ---- */
+
+/* Sets verb and patch type by the content type; false: none of those that are understood. */
+static bool patch_kind(const gv_front_call *c, grove_op *op) {
+    const char *type = c->req->content_type;
+    if (type_is(type, "application/apply-patch+yaml")) {
+        op->verb = GROVE_VERB_APPLY;
+        op->flags |= gv_front_query_true(&c->query, "force") ? GROVE_OP_FORCE : 0;
+        return true;
+    }
+    op->patch_type = type_is(type, "application/merge-patch+json")  ? GROVE_PATCH_MERGE
+                     : type_is(type, "application/json-patch+json") ? GROVE_PATCH_JSON
+                     : type_is(type, "application/strategic-merge-patch+json")
+                         ? GROVE_PATCH_STRATEGIC
+                         : GROVE_PATCH_NONE;
+    return op->patch_type != GROVE_PATCH_NONE;
+}
+
+static grove_status patch(gv_front_call *c) {
+    grove_doc *doc = NULL;
+    grove_op op = gv_front_op(c, GROVE_VERB_PATCH);
+    bool ok = true;
+    if (!c->route.name[0]) {
+        return gv_front_no_method(c);
+    }
+    if (!subresource(c, &op.subresource)) {
+        return gv_front_no_subresource(c);
+    }
+    if (!patch_kind(c, &op)) {
+        return gv_front_refuse(c, 415, "UnsupportedMediaType", GV_DETAILS_EMPTY,
+                               "415: Unsupported Media Type");
+    }
+    grove_status st = gv_front_dry_run(c, &op, &ok);
+    st = st < 0 || !ok ? st : gv_front_body(c, op.verb == GROVE_VERB_APPLY, true, &doc);
+    if (st == GROVE_OK && doc) {
+        op.body_doc = doc;
+        st = gv_front_execute(c, &op);
+    }
+    grove_doc_unref(doc);
+    return st;
+}
+
+grove_status gv_front_write(gv_front_call *c) {
+    const char *method = c->req->method;
+    return strcmp(method, "POST") == 0  ? create(c)
+           : strcmp(method, "PUT") == 0 ? replace(c)
+                                        : patch(c);
+}
