@@ -29,8 +29,6 @@ GROVE_API const char *grove_kind_version(grove_kind kind);
 /** 1 when its objects live in namespaces. Since 0.1. */
 GROVE_API int32_t grove_kind_is_namespaced(grove_kind kind);
 
-/** "v1alpha1"; "" for an unknown kind. Static storage. Since 0.1. */
-GROVE_API const char *grove_kind_version(grove_kind kind);
 /** "podcliqueset"; "" for an unknown kind. Static storage. Since 0.1. */
 GROVE_API const char *grove_kind_singular(grove_kind kind);
 /** Short names, comma-separated: "pcs"; "" when there are none. Static storage. Since 0.1. */

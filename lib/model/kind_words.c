@@ -33,11 +33,6 @@ int32_t grove_kind_is_namespaced(grove_kind kind) {
     return info && info->namespaced;
 }
 
-const char *grove_kind_version(grove_kind kind) {
-    const gv_kind_info *info = gv_kind_get((gv_kind)kind);
-    return info ? info->version : "";
-}
-
 const char *grove_kind_singular(grove_kind kind) {
     const gv_kind_info *info = gv_kind_get((gv_kind)kind);
     return info ? info->singular : "";
