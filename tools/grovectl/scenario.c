@@ -91,18 +91,31 @@ char *scenario_path(const scenario *s, const char *name) {
 
 /* ---- reading ---- */
 
+/* The path of the file beside the scenario, or where there is none the text itself. */
+static char *file_or_text(const scenario *s, const char *text) {
+    char *path = scenario_path(s, text), *copy = NULL;
+    FILE *f = path ? fopen(path, "r") : NULL;
+    if (f) {
+        fclose(f);
+        return path;
+    }
+    copy = path ? realloc(path, strlen(text) + 1) : NULL;
+    return copy ? strcpy(copy, text) : NULL;
+}
+
 static int read_spec(scenario *s, const grove_node *root) {
     const grove_node *spec = grove_node_get(root, "spec");
     const grove_node *until = grove_node_get(spec, "until");
     s->steps = grove_node_get(spec, "steps");
     const char *config = grove_node_text(grove_node_get(spec, "config"));
-    s->nodes = grove_node_text(grove_node_get(spec, "nodes"));
+    const char *nodes = grove_node_text(grove_node_get(spec, "nodes"));
     s->instant = grove_node_is_true(grove_node_get(spec, "instant"));
     s->until_ns = -1;
     if (scenario_known_members(s, spec, "config nodes instant until steps") != EXIT_OK) {
         return EXIT_USAGE;
     }
-    if (config && !(s->config = scenario_path(s, config))) {
+    if ((config && !(s->config = scenario_path(s, config))) ||
+        (nodes && !(s->nodes = file_or_text(s, nodes)))) {
         return scenario_complain(s, root, "out of memory");
     }
     if (strcmp(io_member(root, "kind"), "Scenario") != 0) {
@@ -142,9 +155,10 @@ void scenario_fini(scenario *s) {
     }
     free(s->snapshots);
     free(s->config);
+    free(s->nodes);
     grove_doc_unref(s->doc);
     s->snapshots = NULL;
-    s->config = NULL;
+    s->config = s->nodes = NULL;
     s->snapshot_count = 0;
     s->doc = NULL;
 }

@@ -23,9 +23,9 @@ typedef struct scenario {
     grove_doc *doc;
     const char *file; /* borrowed */
     const grove_node *steps;
-    const char *nodes; /* spec.nodes; NULL */
-    char *config;      /* path of spec.config, beside the scenario; NULL */
-    int64_t until_ns;  /* spec.until, from the start; -1: not given */
+    char *nodes;      /* spec.nodes, a file of that name beside the scenario by its path; NULL */
+    char *config;     /* path of spec.config, beside the scenario; NULL */
+    int64_t until_ns; /* spec.until, from the start; -1: not given */
     int instant;
     unsigned expectations, failures;
     const grove_node *always; /* what is expected at every instant; NULL */
