@@ -126,7 +126,9 @@ static bool step(gv_kit *k, int64_t until) {
 }
 
 void gv_kit_settle(gv_kit *k) {
-    int64_t until = k->now + k->options.patience_ns;
+    /* in real time nothing tells that nothing more comes: a part of the patience must do */
+    int64_t patience = k->options.wait ? k->options.patience_ns / 8 : k->options.patience_ns;
+    int64_t until = k->now + patience;
     while (k->broken == GROVE_OK && step(k, until)) {
     }
 }

@@ -60,7 +60,7 @@ static int run(grove_env *env, const grove_backend *backend, const char *filter)
     (void)snprintf(ns, sizeof ns, "conformance-%llu", (unsigned long long)(real_now() / MS));
     grove_conformance_options o = {.size = sizeof o, .ns = ns, .filter = filter};
     o.start_ns = real_now();
-    o.patience_ns = 3000 * MS;
+    o.patience_ns = 16000 * MS; /* an eviction that conflicts is answered after 10 s */
     o.wait = wait_for;
     o.wait_ctx = (void *)(uintptr_t)backend;
     o.report = report;

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The transport over real sockets on loopback. The test is the server, too, in the same thread: it accepts,
+ * reads and writes between two calls of process, so nothing depends on timing.
+ */
+#define _GNU_SOURCE /* accept4 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <grove/k8s.h>
+
+#define SECOND INT64_C(1000000000)
+
+typedef struct world {
+    grove_env *env;
+    grove_backend b;
+    int listener, conn;
+    int64_t now;
+    char events[400];
+    uint32_t completed;
+    grove_status status;
+    uint32_t flags;
+    char request[4000];
+    size_t got;
+} world;
+
+static grove_status on_completion(void *ctx, const grove_completion *c) {
+    world *w = ctx;
+    w->completed++;
+    w->status = c->status;
+    w->flags = c->flags;
+    return GROVE_OK;
+}
+
+static grove_status on_event(void *ctx, const grove_event *e) {
+    world *w = ctx;
+    size_t used = strlen(w->events);
+    (void)snprintf(w->events + used, sizeof w->events - used, "%d:%s ", e->type,
+                   e->resource_version);
+    return GROVE_OK;
+}
+
+/* One turn: the backend works, then both sides wait a little for a byte. */
+static void turn(world *w) {
+    grove_sink sink = {(uint32_t)sizeof sink, 0, w, on_completion, on_event};
+    grove_pollfd fds[16];
+    struct pollfd list[18];
+    uint32_t n = 0;
+    int64_t deadline = 0;
+    w->now += 1000000;
+    assert_int_equal(w->b.ops->process(w->b.impl, w->now, 0, &sink, &deadline, NULL), GROVE_OK);
+    assert_int_equal(w->b.ops->pollfds(w->b.impl, fds, 16, &n), GROVE_OK);
+    for (uint32_t i = 0; i < n; i++) {
+        short in = (fds[i].events & GROVE_POLL_IN) != 0 ? POLLIN : 0;
+        list[i] = (struct pollfd){
+            fds[i].fd, (short)(in | ((fds[i].events & GROVE_POLL_OUT) != 0 ? POLLOUT : 0)), 0};
+        assert_true((fcntl(fds[i].fd, F_GETFD) & FD_CLOEXEC) != 0);
+    }
+    list[n] = (struct pollfd){w->conn >= 0 ? w->conn : w->listener, POLLIN, 0};
+    (void)poll(list, n + 1, 10);
+}
+
+static void accept_one(world *w) {
+    for (int i = 0; i < 1000 && w->conn < 0; i++) {
+        turn(w);
+        w->conn = accept4(w->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    }
+    assert_true(w->conn >= 0);
+}
+
+/* Until the server has seen this text. */
+static void expect_request(world *w, const char *text) {
+    for (int i = 0; i < 1000 && !strstr(w->request, text); i++) {
+        ssize_t n = read(w->conn, w->request + w->got, sizeof w->request - 1 - w->got);
+        if (n > 0) {
+            w->got += (size_t)n;
+            w->request[w->got] = '\0';
+        }
+        turn(w);
+    }
+    assert_non_null(strstr(w->request, text));
+}
+
+static void say(world *w, const char *text) {
+    assert_int_equal(write(w->conn, text, strlen(text)), strlen(text));
+}
+
+static void open_world(world *w) {
+    struct sockaddr_in a = {.sin_family = AF_INET};
+    socklen_t len = sizeof a;
+    char config[400];
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    *w = (world){.conn = -1, .now = INT64_C(1800000000) * SECOND};
+    w->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    assert_int_equal(bind(w->listener, (struct sockaddr *)&a, sizeof a), 0);
+    assert_int_equal(listen(w->listener, 8), 0);
+    assert_int_equal(getsockname(w->listener, (struct sockaddr *)&a, &len), 0);
+    int n = snprintf(
+        config, sizeof config,
+        "{\"clusters\":[{\"name\":\"c\",\"cluster\":{\"server\":\"http://127.0.0.1:%d\"}}],"
+        "\"users\":[{\"name\":\"u\",\"user\":{\"token\":\"hunter2\"}}],\"contexts\":[{"
+        "\"name\":\"x\",\"context\":{\"cluster\":\"c\",\"user\":\"u\"}}],"
+        "\"current-context\":\"x\"}",
+        ntohs(a.sin_port));
+    assert_int_equal(grove_env_new(NULL, &w->env), GROVE_OK);
+    grove_k8s_options o = {.size = sizeof o, .kubeconfig_bytes = config, .seed = 3};
+    o.kubeconfig_len = (uint64_t)n;
+    assert_int_equal(grove_k8s_backend(w->env, &o, &w->b, NULL), GROVE_OK);
+}
+
+static void close_world(world *w) {
+    w->b.ops->destroy(w->b.impl);
+    grove_env_unref(w->env);
+    (void)close(w->listener);
+    if (w->conn >= 0) {
+        (void)close(w->conn);
+    }
+}
+
+static void watch_from(world *w) {
+    grove_watch g = {.size = sizeof g, .kind = GROVE_KIND_POD, .token = 1, .resource_version = "5"};
+    assert_int_equal(w->b.ops->watch(w->b.impl, &g, NULL), GROVE_OK);
+    accept_one(w);
+    expect_request(w, "\r\n\r\n");
+}
+
+/* Events come out as their bytes come in, not when a buffer is full. */
+static void events_without_delay(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    watch_from(&w);
+    assert_non_null(strstr(w.request, "GET /api/v1/pods?watch=1&"));
+    assert_null(strstr(w.request, "hunter2")); /* credentials go over TLS only */
+    say(&w,
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const char *event =
+        "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"6\"}}}\n";
+    char chunk[200];
+    (void)snprintf(chunk, sizeof chunk, "%zx\r\n%s\r\n", strlen(event), event);
+    for (size_t i = 0; i < strlen(chunk); i++) { /* a slow peer: byte by byte */
+        assert_int_equal(write(w.conn, chunk + i, 1), 1);
+        turn(&w);
+    }
+    for (int i = 0; i < 100 && w.events[0] == '\0'; i++) {
+        turn(&w);
+    }
+    assert_string_equal(w.events, "1:6 ");
+    close_world(&w);
+}
+
+/* The peer resets while we write: an error, and no SIGPIPE for the host. */
+static void reset_while_writing(void **state) {
+    (void)state;
+    world w;
+    sigset_t before, after;
+    struct sigaction action;
+    open_world(&w);
+    assert_int_equal(sigaction(SIGPIPE, NULL, &action), 0);
+    assert_true(action.sa_handler == SIG_DFL); /* it would end this process */
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
+    size_t size = 8u << 20;
+    char *text = malloc(size + 1);
+    assert_non_null(text);
+    memset(text, 'x', size);
+    const char *head = "{\"metadata\":{\"name\":\"a\"},\"data\":{\"a\":\"";
+    memcpy(text, head, strlen(head));
+    memcpy(text + size - 3, "\"}}", 4);
+    grove_doc *doc = NULL;
+    assert_int_equal(grove_doc_parse_json(w.env, text, size, 0, &doc, NULL), GROVE_OK);
+    grove_op op = {
+        .size = sizeof op, .verb = GROVE_VERB_CREATE, .kind = GROVE_KIND_CONFIGMAP, .token = 2};
+    op.body_doc = doc;
+    assert_int_equal(w.b.ops->submit(w.b.impl, &op, NULL), GROVE_OK);
+    accept_one(&w);
+    expect_request(&w, "\r\n\r\n");
+    const struct linger hard = {1, 0};
+    assert_int_equal(setsockopt(w.conn, SOL_SOCKET, SO_LINGER, &hard, sizeof hard), 0);
+    assert_int_equal(close(w.conn), 0);
+    w.conn = -1;
+    for (int i = 0; i < 1000 && w.completed == 0; i++) {
+        turn(&w);
+    }
+    assert_int_equal(w.completed, 1);
+    assert_int_equal(w.status, GROVE_E_UNAVAILABLE);
+    assert_int_equal(w.flags, GROVE_ERROR_RETRIABLE | GROVE_ERROR_UNCERTAIN);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
+    assert_int_equal(sigismember(&before, SIGPIPE), sigismember(&after, SIGPIPE));
+    grove_doc_unref(doc);
+    free(text);
+    close_world(&w);
+}
+
+/* A stream that is cut in the middle of an event goes on from the last whole one. */
+static void cut_in_an_event(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    watch_from(&w);
+    say(&w, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n"
+            "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"6\"}}}\n{\"ty");
+    for (int i = 0; i < 100 && w.events[0] == '\0'; i++) {
+        turn(&w);
+    }
+    assert_string_equal(w.events, "1:6 ");
+    assert_int_equal(close(w.conn), 0);
+    w.conn = -1;
+    w.got = 0;
+    w.request[0] = '\0';
+    accept_one(&w);
+    expect_request(&w, "resourceVersion=6 ");
+    close_world(&w);
+}
+
+static void nobody_listens(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    (void)close(w.listener);
+    w.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    grove_op op = {
+        .size = sizeof op, .verb = GROVE_VERB_DELETE, .kind = GROVE_KIND_POD, .token = 2};
+    op.name = "a";
+    assert_int_equal(w.b.ops->submit(w.b.impl, &op, NULL), GROVE_OK);
+    for (int i = 0; i < 3000 && w.completed == 0; i++) {
+        w.now += SECOND; /* retries are due at once */
+        turn(&w);
+    }
+    assert_int_equal(w.status, GROVE_E_UNAVAILABLE);
+    assert_int_equal(w.flags, GROVE_ERROR_RETRIABLE); /* surely not processed */
+    close_world(&w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_without_delay),
+        cmocka_unit_test(reset_while_writing),
+        cmocka_unit_test(cut_in_an_event),
+        cmocka_unit_test(nobody_listens),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
