@@ -79,9 +79,44 @@ static void test_oom(void **unused) {
     cluster_close(&c);
 }
 
+static void test_oom_of_an_update(void **unused) {
+    (void)unused;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, SET_ONE);
+    cluster_live(&c, 20);
+    cluster_merge(
+        &c, GV_KIND_PODCLIQUESET, "s",
+        "{\"spec\":{\"template\":{\"cliques\":[{\"name\":\"a\",\"spec\":{\"roleName\":\"a\","
+        "\"replicas\":3,\"minAvailable\":2,\"podSpec\":{\"containers\":[{\"name\":\"c\","
+        "\"image\":\"j\"}]}}}]}}}");
+    for (int i = 0; i < 4; i++) {
+        loop(&c, "plan of an update");
+        cluster_round(&c);
+    }
+    /* As another operator would have left it: hashes of its own. */
+    cluster_live(&c, 60);
+    for (uint32_t i = 0; i < c.n; i++) {
+        object *o = &c.objects[i];
+        grove_buf b;
+        grove_buf_init(&b, c.env);
+        grove_node_write_json(grove_doc_root(o->doc), 0, &b, NULL);
+        for (char *at = strstr(b.data, "\"g1"); at != NULL; at = strstr(at + 1, "\"g1")) {
+            at[1] = 'z';
+        }
+        if (!o->gone) {
+            cluster_merge(&c, o->kind, o->name, b.data);
+        }
+        grove_buf_fini(&b);
+    }
+    loop(&c, "plan of a take-over");
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_oom),
+        cmocka_unit_test(test_oom_of_an_update),
     };
     return cmocka_run_group_tests_name("plan without memory", tests, NULL, NULL);
 }
