@@ -48,6 +48,7 @@ class Tables:
         self.fields, self.keys, self.enums, self.rules = [], [], [], []
         self.limits = [None]
         self.columns, self.roots = [], []
+        self.extensions, self.extended = [], {}
         self.kinds = []
         self.foreign = set()  # types that are Kubernetes' own
 
@@ -98,8 +99,19 @@ class Tables:
         missing = required - node["fields"].keys()
         if missing:
             sys.exit(f"gen-schema: {name} requires unknown fields {sorted(missing)}")
+        rows = self.field_rows(name, node["fields"], required)
+        row = self.types[index]
+        if len(rows) > 64:
+            sys.exit(f"gen-schema: {name} has more than 64 fields")  # the interpreter keeps a bit for each
+        row["first_field"], row["n_fields"] = len(self.fields), len(rows)
+        self.fields += rows
+        if "rules" in node:
+            row["first_rule"], row["n_rules"] = len(self.rules), len(node["rules"])
+            self.rules += node["rules"]
+
+    def field_rows(self, name, fields, required=()):
         rows = []
-        for field, value in sorted(node["fields"].items(), key=lambda item: item[0].encode()):
+        for field, value in sorted(fields.items(), key=lambda item: item[0].encode()):
             value = {"type": value} if isinstance(value, str) else value
             unknown = value.keys() - FIELD_KEYS
             if unknown:
@@ -109,14 +121,15 @@ class Tables:
             default = json.dumps(value["default"]) if "default" in value else ""
             known = self.limit_row({"enum": value["podValues"]}) if "podValues" in value else 0
             rows.append((field, default, value.get("doc", ""), self.type_of(value), flags, known))
-        row = self.types[index]
-        if len(rows) > 64:
-            sys.exit(f"gen-schema: {name} has more than 64 fields")  # the interpreter keeps a bit for each
-        row["first_field"], row["n_fields"] = len(self.fields), len(rows)
-        self.fields += rows
-        if "rules" in node:
-            row["first_rule"], row["n_rules"] = len(self.rules), len(node["rules"])
-            self.rules += node["rules"]
+        return rows
+
+    def extend(self, description):
+        """Fields of the extended definitions: rows of fields that no type lists."""
+        self.extended = description["extend"]
+        for name, fields in description["extend"].items():
+            for row in self.field_rows(name, fields):
+                self.extensions.append((self.type_rows[name], len(self.fields)))
+                self.fields.append(row)
 
     def type_of(self, value):
         """Row of a field's type: a named one, or one of its own for lists, maps and limited scalars."""
@@ -187,6 +200,9 @@ def read():
         tables.descriptions.update(description["types"])
     for description in kinds:
         tables.add_kind(description)
+    extensions = yaml.safe_load((SOURCE / "extensions.yaml").read_text())
+    tables.descriptions.update(extensions["types"])
+    tables.extend(extensions)
     unused = tables.descriptions.keys() - tables.type_rows.keys()
     if unused:
         sys.exit(f"gen-schema: described and not used: {sorted(unused)}")
@@ -253,6 +269,8 @@ def source(t):
     table("gv_schema_root gv_schema_roots", ["{GV_KIND_%s, %d, %d, %d, %d, %d, %d}" % (
         kind.upper(), row, first, n, o(spec), o(status), o(selector))
         for kind, row, first, n, spec, status, selector in t.roots])
+    table("gv_schema_extension gv_schema_extensions", ["{%d, %d}" % e for e in t.extensions])
+    out.append(f"const uint16_t gv_schema_n_extensions = {len(t.extensions)};\n")
     out.append(f"const uint16_t gv_schema_n_roots = {len(t.roots)};\n")
     out.append("const char gv_schema_text[] =\n" + c_text(t.text) + ";\n")
     return "\n".join(out)
@@ -335,6 +353,16 @@ def page(t):
         parts_of(t, kind["kind"], shown)
         for name in shown[before + 1:]:
             lines += type_section(t, name, t.descriptions[name], 3)
+    lines += ["## Extensions", "", "Fields that libgrove reserves beside Grove's, in the extended resource definitions",
+              "(`deploy/crds/extended`, `grovectl crd --set extended`). Nothing reads them yet: `grovectl validate` refuses them as",
+              "unknown fields, as a cluster of the real Grove does.", ""]
+    for name, fields in t.extended.items():
+        lines += type_section(t, f"{name} (extended)", {"fields": fields}, 3)
+        for value in fields.values():
+            before = len(shown)
+            parts_of(t, value.get("list") or value["type"], shown)
+            for part in shown[before:]:
+                lines += type_section(t, part, t.descriptions[part], 3)
     return "\n".join(lines)
 
 

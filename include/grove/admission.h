@@ -133,7 +133,8 @@ GROVE_API grove_status grove_migrate(grove_env *env, grove_doc *doc, const grove
                                      grove_diags *diags, grove_doc **out_doc, grove_error *err);
 
 /** Which set of resource definitions. Since 0.1. */
-#define GROVE_CRD_UPSTREAM 0u
+#define GROVE_CRD_UPSTREAM 0u /**< as Grove's own */
+#define GROVE_CRD_EXTENDED 1u /**< with the fields that libgrove reserves (docs/reference/api.md) */
 /**
  * Appends the CustomResourceDefinition of a kind (by kind name or resource word) as YAML.
  * GROVE_E_NOT_FOUND for a kind that has none. Since 0.1.

@@ -89,8 +89,9 @@ grove_status gv_schema_validate(gv_kind kind, const grove_doc *doc, const grove_
 /* The member of a submitted object, an explicit null counting as absent (0.1 step 1). */
 const grove_node *gv_schema_given(const grove_node *object, const char *member);
 
-/* The CustomResourceDefinition (apiextensions.k8s.io/v1) of a kind. */
-grove_status gv_schema_crd(grove_env *env, gv_kind kind, grove_doc **out_crd, grove_error *err);
+/* The CustomResourceDefinition (apiextensions.k8s.io/v1) of a kind; extended: with libgrove's own fields. */
+grove_status gv_schema_crd(grove_env *env, gv_kind kind, bool extended, grove_doc **out_crd,
+                           grove_error *err);
 
 /* Printer columns, in order; texts are static. */
 typedef struct gv_schema_column {

@@ -7,7 +7,12 @@ static void text(grove_builder *b, const char *key, const char *value) {
     grove_builder_string(b, key, value);
 }
 
-static void schema(grove_builder *b, const char *key, uint16_t row, const gv_schema_field *field);
+typedef struct writer {
+    grove_builder *b;
+    bool extended; /* with libgrove's own fields */
+} writer;
+
+static void schema(const writer *w, const char *key, uint16_t row, const gv_schema_field *field);
 
 static void default_value(grove_builder *b, const char *json) {
     size_t n = strlen(json);
@@ -60,35 +65,63 @@ static void int_or_string(grove_builder *b, bool quantity) {
     grove_builder_bool(b, "x-kubernetes-int-or-string", 1);
 }
 
-static void structure(grove_builder *b, const gv_schema_type *type) {
-    uint16_t required = 0;
+#define MAX_FIELDS 80 /* 64 of a type, and what extends it */
+
+/* The fields of a struct by name; in the extended set an extension replaces the field it is named after. */
+static uint16_t gather(const writer *w, uint16_t row, const gv_schema_field **out) {
+    const gv_schema_type *type = gv_type_at(row);
+    uint16_t n = type->n_fields;
+    for (uint16_t i = 0; i < n; i++) {
+        out[i] = &gv_schema_fields[type->first_field + i];
+    }
+    for (uint16_t i = 0; w->extended && i < gv_schema_n_extensions && n < MAX_FIELDS; i++) {
+        const gv_schema_field *field = &gv_schema_fields[gv_schema_extensions[i].field];
+        uint16_t at = 0;
+        if (gv_schema_extensions[i].type != row) {
+            continue;
+        }
+        while (at < n && strcmp(gv_type_text(out[at]->name), gv_type_text(field->name)) < 0) {
+            at++;
+        }
+        if (at == n || strcmp(gv_type_text(out[at]->name), gv_type_text(field->name)) != 0) {
+            memmove(out + at + 1, out + at, (size_t)(n - at) * sizeof *out);
+            n++;
+        }
+        out[at] = field;
+    }
+    return n;
+}
+
+static void structure(const writer *w, uint16_t row) {
+    const gv_schema_field *fields[MAX_FIELDS];
+    grove_builder *b = w->b;
+    uint16_t required = 0, n = gather(w, row, fields);
     text(b, "type", "object");
-    if (type->n_fields > 0) {
+    if (n > 0) {
         grove_builder_open_object(b, "properties");
-        for (uint16_t i = 0; i < type->n_fields; i++) {
-            const gv_schema_field *field = &gv_schema_fields[type->first_field + i];
-            schema(b, gv_type_text(field->name), field->type, field);
-            required = (uint16_t)(required + (field->flags & GV_FIELD_REQUIRED));
+        for (uint16_t i = 0; i < n; i++) {
+            schema(w, gv_type_text(fields[i]->name), fields[i]->type, fields[i]);
+            required = (uint16_t)(required + (fields[i]->flags & GV_FIELD_REQUIRED));
         }
         grove_builder_close(b);
     }
     if (required > 0) {
         grove_builder_open_array(b, "required");
-        for (uint16_t i = 0; i < type->n_fields; i++) {
-            const gv_schema_field *field = &gv_schema_fields[type->first_field + i];
-            if (field->flags & GV_FIELD_REQUIRED) {
-                text(b, NULL, gv_type_text(field->name));
+        for (uint16_t i = 0; i < n; i++) {
+            if (fields[i]->flags & GV_FIELD_REQUIRED) {
+                text(b, NULL, gv_type_text(fields[i]->name));
             }
         }
         grove_builder_close(b);
     }
 }
 
-static void list(grove_builder *b, const gv_schema_type *type) {
+static void list(const writer *w, const gv_schema_type *type) {
+    grove_builder *b = w->b;
     static const char *const kinds[] = {
         [GV_LIST_ATOMIC] = "atomic", [GV_LIST_MAP] = "map", [GV_LIST_SET] = "set"};
     text(b, "type", "array");
-    schema(b, "items", type->elem, NULL);
+    schema(w, "items", type->elem, NULL);
     if (type->list_kind == GV_LIST_PLAIN) {
         return;
     }
@@ -150,7 +183,8 @@ static void scalar(grove_builder *b, gv_shape shape) {
     }
 }
 
-static void schema(grove_builder *b, const char *key, uint16_t row, const gv_schema_field *field) {
+static void schema(const writer *w, const char *key, uint16_t row, const gv_schema_field *field) {
+    grove_builder *b = w->b;
     const gv_schema_type *type = gv_type_at(row);
     gv_shape shape = (gv_shape)type->shape;
     uint32_t doc = field && field->doc ? field->doc : type->doc;
@@ -161,12 +195,12 @@ static void schema(grove_builder *b, const char *key, uint16_t row, const gv_sch
     if (row == GV_TYPE_OBJECTMETA) {
         text(b, "type", "object"); /* the API server knows it */
     } else if (shape == GV_SHAPE_STRUCT) {
-        structure(b, type);
+        structure(w, row);
     } else if (shape == GV_SHAPE_MAP) {
         text(b, "type", "object");
-        schema(b, "additionalProperties", type->elem, NULL);
+        schema(w, "additionalProperties", type->elem, NULL);
     } else if (shape == GV_SHAPE_LIST) {
-        list(b, type);
+        list(w, type);
     } else if (shape == GV_SHAPE_QUANTITY || shape == GV_SHAPE_INT_OR_STRING) {
         int_or_string(b, shape == GV_SHAPE_QUANTITY);
     } else {
@@ -224,7 +258,8 @@ static void subresources(grove_builder *b, const gv_schema_root *root) {
     grove_builder_close(b);
 }
 
-static void definition(grove_builder *b, const gv_schema_root *root, const gv_kind_info *info) {
+static void definition(const writer *w, const gv_schema_root *root, const gv_kind_info *info) {
+    grove_builder *b = w->b;
     char name[160];
     gv_fmt(name, sizeof name, "%s.%s", info->plural, info->group);
     grove_builder_open_object(b, NULL);
@@ -242,7 +277,7 @@ static void definition(grove_builder *b, const gv_schema_root *root, const gv_ki
     columns(b, info->kind);
     text(b, "name", info->version);
     grove_builder_open_object(b, "schema");
-    schema(b, "openAPIV3Schema", root->type, NULL);
+    schema(w, "openAPIV3Schema", root->type, NULL);
     grove_builder_close(b);
     grove_builder_bool(b, "served", 1);
     grove_builder_bool(b, "storage", 1);
@@ -252,18 +287,19 @@ static void definition(grove_builder *b, const gv_schema_root *root, const gv_ki
     }
 }
 
-grove_status gv_schema_crd(grove_env *env, gv_kind kind, grove_doc **out_crd, grove_error *err) {
+grove_status gv_schema_crd(grove_env *env, gv_kind kind, bool extended, grove_doc **out_crd,
+                           grove_error *err) {
     const gv_schema_root *root = gv_schema_root_of(kind);
-    grove_builder *b = NULL;
+    writer w = {NULL, extended};
     if (!root) {
         return gv_error(err, GROVE_E_NOT_FOUND, "no resource definition for this kind");
     }
-    if (grove_builder_new(env, &b) < 0) {
+    if (grove_builder_new(env, &w.b) < 0) {
         return gv_error_nomem(err);
     }
-    definition(b, root, gv_kind_get(kind));
-    grove_status status = grove_builder_finish(b, out_crd, err);
-    grove_builder_free(b);
+    definition(&w, root, gv_kind_get(kind));
+    grove_status status = grove_builder_finish(w.b, out_crd, err);
+    grove_builder_free(w.b);
     return status;
 }
 
@@ -271,10 +307,11 @@ grove_status grove_crd_write(grove_env *env, const char *kind, uint32_t set, gro
                              grove_error *err) {
     gv_str word = gv_str_c(kind);
     grove_doc *crd = NULL;
-    if (set != GROVE_CRD_UPSTREAM) {
+    if (set != GROVE_CRD_UPSTREAM && set != GROVE_CRD_EXTENDED) {
         return gv_error(err, GROVE_E_INVALID, "no such set of resource definitions");
     }
-    grove_status status = gv_schema_crd(env, gv_kind_by_word(word), &crd, err);
+    grove_status status = gv_schema_crd(env, gv_kind_by_word(word), set == GROVE_CRD_EXTENDED, &crd,
+                                        err);
     if (status == GROVE_OK) {
         status = grove_node_write_yaml(grove_doc_root(crd), 0, buf, err);
     }

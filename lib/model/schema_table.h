@@ -61,6 +61,12 @@ typedef struct gv_schema_field {
     uint8_t flags;
 } gv_schema_field;
 
+/* A field of the extended resource definitions, beside the type's own or in place of one. */
+typedef struct gv_schema_extension {
+    uint16_t type;  /* row of gv_schema_types */
+    uint16_t field; /* row of gv_schema_fields, which no type lists */
+} gv_schema_extension;
+
 #define GV_NO_LIMIT INT32_MIN
 
 typedef struct gv_schema_limit {
@@ -100,6 +106,8 @@ extern const gv_schema_rule gv_schema_rules[];
 extern const gv_schema_column_row gv_schema_columns[];
 extern const gv_schema_root gv_schema_roots[];
 extern const uint16_t gv_schema_n_roots;
+extern const gv_schema_extension gv_schema_extensions[]; /* by type, then by name */
+extern const uint16_t gv_schema_n_extensions;
 extern const char gv_schema_text[];
 
 #endif

@@ -80,8 +80,12 @@ def main():
     check("migrate says what it did", "GRV4001" in run("migrate", old).stderr)
     check("migrate writes today's kind", json.loads(run("migrate", old, "-o", "json").stdout)["kind"] == "PodCliqueSet")
     check("migrate tells what is lost", run("migrate", str(GOLDEN / "migrate" / "no-equivalent.yaml")).returncode == 1)
-    for path in sorted((ROOT / "deploy/crds/upstream").glob("*.yaml")):
-        check(f"crd prints {path.name}", run("crd", path.name.split(".")[0]).stdout == path.read_text())
+    for words in ("upstream", "extended"):
+        for path in sorted((ROOT / "deploy/crds" / words).glob("*.yaml")):
+            check(f"crd prints {path.name}", run("crd", path.name.split(".")[0], "--set", words).stdout == path.read_text())
+    extended = json.loads(json.dumps(SET))
+    extended["spec"]["template"]["crossGangPack"] = "Require"
+    check("fields of libgrove's own are refused", run("validate", "-", "--strict-upstream", given=extended).returncode == 1)
     check("crd prints all", run("crd").stdout.count("kind: CustomResourceDefinition") == 5)
     check("crd of another kind", run("crd", "pods").returncode == 2)
     for verb in ("validate", "default", "migrate", "crd"):

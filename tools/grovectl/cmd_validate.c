@@ -32,7 +32,7 @@ static const char help[] =
     "  --names                   list every name that a set can come to use, with the room that is "
     "left;\n"
     "                            a name that is too long, or given twice, refuses\n"
-    "  --strict-upstream         refuse what only libgrove knows\n"
+    "  --strict-upstream         refuse fields of libgrove's own (so far they are refused anyway)\n"
     "  --legacy                  read the forms of older releases, with a warning\n"
     "  --schema-only             as a cluster without Grove's webhooks: the resource definitions "
     "alone\n"

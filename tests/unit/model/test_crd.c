@@ -24,7 +24,7 @@ static int setup(void **state) {
         return -1;
     }
     for (int k = GV_KIND_PODCLIQUESET; k <= GV_KIND_PODGANG; k++) {
-        if (gv_schema_crd(env, (gv_kind)k, &crds[k], NULL) < 0) {
+        if (gv_schema_crd(env, (gv_kind)k, false, &crds[k], NULL) < 0) {
             return -1;
         }
     }
@@ -152,22 +152,67 @@ static void small_enough(void **state) {
     }
 }
 
-static void committed_files_are_current(void **state) {
-    (void)state;
+static void check_committed(uint32_t set, const char *word) {
     for (int k = GV_KIND_PODCLIQUESET; k <= GV_KIND_PODGANG; k++) {
         const gv_kind_info *info = gv_kind_get((gv_kind)k);
         char name[160];
         grove_buf out;
         size_t len = 0;
-        snprintf(name, sizeof name, "deploy/crds/upstream/%s.%s.yaml", info->plural, info->group);
+        snprintf(name, sizeof name, "deploy/crds/%s/%s.%s.yaml", word, info->plural, info->group);
         grove_buf_init(&out, env);
-        assert_int_equal(grove_crd_write(env, info->name, GROVE_CRD_UPSTREAM, &out, NULL), 0);
+        assert_int_equal(grove_crd_write(env, info->name, set, &out, NULL), 0);
         char *text = test_read(name, &len);
         if (!test_diff(text, len, out.data, (size_t)out.len)) {
-            fail_msg("%s is stale: write it anew with `grovectl crd %s`", name, info->name);
+            fail_msg("%s is stale: write it anew with `grovectl crd %s --set %s`", name, info->name,
+                     word);
         }
         free(text);
         grove_buf_fini(&out);
+    }
+}
+
+static void committed_files_are_current(void **state) {
+    (void)state;
+    check_committed(GROVE_CRD_UPSTREAM, "upstream");
+    check_committed(GROVE_CRD_EXTENDED, "extended");
+}
+
+/* Adds up what the extended definition has beyond the other; whatever the other has it has too, but for
+ * descriptions and for an enumeration, which may have more values. */
+static uint32_t count_more(const grove_node *upstream, const grove_node *extended, bool values) {
+    uint32_t more = 0;
+    assert_int_equal(grove_node_type(upstream), grove_node_type(extended));
+    if (gv_node_is(upstream, GROVE_OBJECT)) {
+        GV_EACH(member, upstream) {
+            gv_str key = gv_node_key(member);
+            bool doc = gv_str_is(key, "description") && gv_node_is(member, GROVE_STRING);
+            const grove_node *same = gv_node_get(extended, key);
+            assert_non_null(same);
+            more += doc ? 0 : count_more(member, same, gv_str_is(key, "enum"));
+        }
+        return more + grove_node_size(extended) - grove_node_size(upstream);
+    }
+    if (gv_node_is(upstream, GROVE_ARRAY)) {
+        assert_true(values || grove_node_size(upstream) == grove_node_size(extended));
+        for (uint32_t i = 0; i < grove_node_size(upstream); i++) {
+            more += count_more(grove_node_at(upstream, i), grove_node_at(extended, i), false);
+        }
+        return more + grove_node_size(extended) - grove_node_size(upstream);
+    }
+    assert_true(grove_node_equal(upstream, extended));
+    return 0;
+}
+
+static void extended_only_adds(void **state) {
+    /* spread in three places, crossGangPack, placement, ratios, coreMember, rollingUpdate, Coherent */
+    static const uint32_t added[] = {[GV_KIND_PODCLIQUESET] = 9, [GV_KIND_PODCLIQUE] = 1};
+    (void)state;
+    for (int k = GV_KIND_PODCLIQUESET; k <= GV_KIND_PODGANG; k++) {
+        grove_doc *extended = NULL;
+        assert_int_equal(gv_schema_crd(env, (gv_kind)k, true, &extended, NULL), 0);
+        assert_int_equal(count_more(grove_doc_root(crds[k]), grove_doc_root(extended), false),
+                         k <= GV_KIND_PODCLIQUE ? added[k] : 0);
+        grove_doc_unref(extended);
     }
 }
 
@@ -175,7 +220,7 @@ static grove_status write_one(grove_env *e, void *ctx) {
     (void)ctx;
     grove_buf out;
     grove_buf_init(&out, e);
-    grove_status status = grove_crd_write(e, "ct", GROVE_CRD_UPSTREAM, &out, NULL);
+    grove_status status = grove_crd_write(e, "pclq", GROVE_CRD_EXTENDED, &out, NULL);
     grove_buf_fini(&out);
     return status;
 }
@@ -204,6 +249,7 @@ int main(void) {
         cmocka_unit_test(pod_spec_is_bare_and_whole),
         cmocka_unit_test(small_enough),
         cmocka_unit_test(committed_files_are_current),
+        cmocka_unit_test(extended_only_adds),
         cmocka_unit_test(survives_allocation_failure),
         cmocka_unit_test(unknown_kinds),
     };
