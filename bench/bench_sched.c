@@ -399,6 +399,49 @@ static void bench_events(grove_env *env) {
     free(p.pods);
 }
 
+/* 4,000 one-GPU jobs on 500 nodes give way to 50 gangs of ten whole nodes, each in one rack. */
+static void bench_reclaim(grove_env *env) {
+    double took[RUNS];
+    uint64_t evicted = 0, placed_gangs = 0;
+    for (int run = 0; run < RUNS; run++) {
+        cluster c;
+        uint32_t id, n;
+        cluster_make(env, &c, 500);
+        for (uint32_t i = 0; i < 4000; i++) {
+            grove_sched_pod pod = {
+                .size = (uint32_t)sizeof pod, .node = i % 500, .class_id = c.worker[6]};
+            must(grove_sched_pod_add(c.s, &pod, &id, NULL));
+        }
+        uint32_t whole = make_class(&c, 8, 64000, 524288, 1);
+        evicted = placed_gangs = 0;
+        double t = now();
+        for (int g = 0; g < 50; g++) {
+            must(grove_gang_begin(c.g, c.topo, "taker"));
+            must(grove_gang_podgroup(c.g, "w", whole, 10, 10, GROVE_LEVEL_NONE, GROVE_LEVEL_NONE,
+                                     &id));
+            must(grove_gang_pack(c.g, 2, GROVE_LEVEL_NONE));
+            must(grove_gang_priority(c.g, 100));
+            must(grove_sched_preempt(c.s, c.g, NULL, c.d, NULL));
+            if (grove_decision_verdict(c.d) != GROVE_PLACED) {
+                continue;
+            }
+            const grove_victim *v = grove_decision_victims(c.d, &n);
+            for (uint32_t i = 0; i < n; i++) {
+                must(grove_sched_pod_remove(c.s, v[i].pod));
+            }
+            must(grove_sched_commit(c.s, c.g, c.d, &id, NULL));
+            evicted += n;
+            placed_gangs++;
+        }
+        took[run] = now() - t;
+        cluster_free(&c);
+    }
+    figure("reclaim", median(took, RUNS) * 1e3, "ms",
+           "4,000 one-GPU jobs on 500 nodes give way to 50 gangs");
+    figure("reclaim_evicted", (double)evicted, "pods", "the same; 80 a gang is the least");
+    figure("reclaim_placed", (double)placed_gangs, "gangs", "the same");
+}
+
 /* ---- the peers' workloads ---- */
 
 static double singles(grove_env *env, uint32_t nodes, uint32_t gangs, grove_level required,
@@ -490,6 +533,7 @@ int main(void) {
     bench_large(env, 100000, "w3 gangs, 100k nodes");
     bench_proof(env);
     bench_events(env);
+    bench_reclaim(env);
     bench_peers(env);
     grove_env_unref(env);
     return 0;

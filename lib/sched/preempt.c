@@ -239,7 +239,13 @@ static bool try_domain(hunt *h, uint32_t d, uint32_t at_least, outcome *best) {
     if (n == 0) {
         return h->st == GROVE_OK;
     }
-    thin_out(h, n);
+    uint32_t pods = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        pods += h->here[i]->pods;
+    }
+    if (pods > at_least) { /* else nobody can be spared */
+        thin_out(h, n);
+    }
     return h->st == GROVE_OK && keep_outcome(h, best);
 }
 
