@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#define FEW_HOSTS 12u
 #define FEW_STEPS 600u /* of one search for a smaller span */
 
 /* A unit, or `count` pods of a part, waiting for a place inside the present domain. */
@@ -129,6 +130,28 @@ static bool hand_down(gv_exact *x, uint32_t child_level, uint32_t type, uint32_t
     return n == 0;
 }
 
+/* The fewest hosts that a brief search finds; GV_DONT_KNOW leaves it to the full search. */
+static gv_answer few_hosts(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
+                           gv_slices *out) {
+    gv_answer a = GV_DONT_KNOW;
+    for (uint32_t most = 1; most <= FEW_HOSTS && a != GV_YES && !x->stopped; most++) {
+        a = gv_search_few(x, level, x->p->host, d, demand, most, FEW_STEPS, out);
+    }
+    return a == GV_YES ? a : GV_DONT_KNOW;
+}
+
+static gv_answer distribute(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
+                            uint32_t most_used, gv_slices *out) {
+    if (most_used > 0) {
+        return gv_search_few(x, level, x->p->t->n_levels, d, demand, most_used, FEW_STEPS, out);
+    }
+    if (x->w->few_hosts && gv_next_used_level(x, level) == x->p->host &&
+        few_hosts(x, level, d, demand, out) == GV_YES) {
+        return GV_YES;
+    }
+    return gv_search(x, level, d, demand, out);
+}
+
 static gv_answer fill_domain(gv_exact *x, uint32_t level, uint32_t d, waiting **lists,
                              uint32_t most_used) {
     if (level == x->p->host) {
@@ -144,9 +167,7 @@ static gv_answer fill_domain(gv_exact *x, uint32_t level, uint32_t d, waiting **
         gv_lane_add(x->lanes, demand, i, n);
     }
     gv_slices slices;
-    gv_answer a = most_used > 0 ? gv_search_few(x, level, x->p->t->n_levels, d, demand, most_used,
-                                                FEW_STEPS, &slices)
-                                : gv_search(x, level, d, demand, &slices);
+    gv_answer a = distribute(x, level, d, demand, most_used, &slices);
     for (uint32_t c = 0; a == GV_YES && c < slices.n; c++) {
         const gv_slice *slice = &slices.v[c];
         if (!slice->take || gv_is_zero(slice->take, dims->words)) {

@@ -65,6 +65,7 @@ grove_status gv_work_begin(grove_sched *s, uint32_t topology, uint64_t budget) {
     w->touched.n = w->rooms.n = w->puts.n = w->choices.n = 0;
     w->wishes = false;
     w->listing_depth = 0;
+    w->few_hosts = false;
     w->steps = 0;
     w->budget = budget;
     w->status = GROVE_OK;

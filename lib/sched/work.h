@@ -54,9 +54,10 @@ typedef struct gv_work {
     GV_VEC(uint64_t) stack;    /* patterns of the walk in progress */
     gv_listing_memory listings[GV_LISTINGS];
     uint32_t listing_depth;
-    uint32_t likely[8], n_likely;     /* narrowest domains that pass the bounds for everything */
-    struct gv_cache *cache;           /* cache.c */
-    struct gv_exact *exact;           /* of the problem in progress, in scratch */
+    bool few_hosts;               /* the exact search looks for few hosts before it looks for any */
+    uint32_t likely[8], n_likely; /* narrowest domains that pass the bounds for everything */
+    struct gv_cache *cache;       /* cache.c */
+    struct gv_exact *exact;       /* of the problem in progress, in scratch */
     gv_word_vec heap_rows, heap_keys; /* lent to the exact search */
     uint64_t steps, budget;
     grove_status status; /* sticks at the first failure */
