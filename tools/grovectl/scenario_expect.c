@@ -208,6 +208,33 @@ static void check_distinct(scenario *s, const grove_node *what, const picked *p)
     }
 }
 
+/* All objects (pods) are on nodes that have one value of the label in common. */
+static int check_together(scenario *s, cluster *c, const grove_node *what, const picked *p) {
+    const char *key = grove_node_text(grove_node_get(what, "together"));
+    char common[320] = "", value[320];
+    if (!key) {
+        return EXIT_OK;
+    }
+    s->expectations++;
+    for (size_t i = 0; i < p->n; i++) {
+        const char *node = grove_node_text(grove_node_at_path(p->v[i], "/spec/nodeName"));
+        grove_doc *doc = NULL;
+        if (!node || grove_sim_get(c->sim, GROVE_KIND_NODE, NULL, node, &doc, NULL) < 0) {
+            fail(s, what, key, "unknown for a pod without a node", "shared");
+            return EXIT_OK;
+        }
+        const grove_node *labels = grove_node_at_path(grove_doc_root(doc), "/metadata/labels");
+        snprintf(value, sizeof value, "%s", scenario_text(labels, key, ""));
+        grove_doc_unref(doc);
+        if (i > 0 && strcmp(value, common) != 0) {
+            fail(s, what, key, value, common);
+            return EXIT_OK;
+        }
+        memcpy(common, value, sizeof common);
+    }
+    return EXIT_OK;
+}
+
 static bool has_uid(const grove_node *items, const char *uid) {
     for (const grove_node *o = grove_node_first(items); o; o = grove_node_next(items, o)) {
         const char *other = grove_node_text(grove_node_at_path(o, "/metadata/uid"));
@@ -240,7 +267,7 @@ static int check_kept(scenario *s, const grove_node *what, const picked *p) {
     return check_number(s, what, "kept", 0, "the number of objects that were kept is", kept);
 }
 
-static int check(scenario *s, const grove_node *what, const picked *p) {
+static int check(scenario *s, cluster *c, const grove_node *what, const picked *p) {
     static const struct {
         const char *key;
         int bound;
@@ -258,17 +285,19 @@ static int check(scenario *s, const grove_node *what, const picked *p) {
         check_value(s, what, p->v[i]);
     }
     check_distinct(s, what, p);
+    code = code == EXIT_OK ? check_together(s, c, what, p) : code;
     return code == EXIT_OK ? check_kept(s, what, p) : code;
 }
 
 /* All members known, and something is said at all. */
 static int check_form(const scenario *s, const grove_node *what) {
-    static const char *const says[] = {"count", "atLeast", "atMost", "path", "distinct", "kept"};
+    static const char *const says[] = {"count",    "atLeast",  "atMost", "path",
+                                       "distinct", "together", "kept"};
     const grove_node *where = grove_node_get(what, "where");
     bool list = grove_node_type(where) == GROVE_ARRAY, any = false;
     int code = scenario_known_members(s, what,
                                       "kind name namespace selector where count atLeast atMost "
-                                      "path equals exists distinct since kept");
+                                      "path equals exists distinct together since kept");
     for (const grove_node *w = list ? grove_node_first(where) : where; w && code == EXIT_OK;
          w = list ? grove_node_next(where, w) : NULL) {
         code = scenario_known_members(s, w, "path equals exists");
@@ -292,7 +321,7 @@ int scenario_expect(scenario *s, cluster *c, const grove_node *what) {
         return code;
     }
     if (pick(what, grove_node_get(grove_doc_root(list), "items"), &p)) {
-        code = check(s, what, &p);
+        code = check(s, c, what, &p);
     } else {
         code = scenario_complain(s, what, "out of memory");
     }
