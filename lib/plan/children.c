@@ -32,7 +32,8 @@ static void tell(const gv_work *w, const gv_want_object *o, gv_act *act) {
     const gv_object *about = w->pcs;
     switch (o->kind) {
     case GV_KIND_PODCLIQUE:
-        act->event = o->owner == GV_OWNER_GROUP ? GV_EVENT_MEMBER_CREATED : GV_EVENT_CLIQUE_WRITTEN;
+        act->event = o->owner == GV_OWNER_GROUP && !w->manual ? GV_EVENT_MEMBER_CREATED
+                                                              : GV_EVENT_CLIQUE_WRITTEN;
         about = owner_of(w, o);
         break;
     case GV_KIND_PODCLIQUESCALINGGROUP:

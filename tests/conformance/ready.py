@@ -6,8 +6,8 @@ usage: ready.py --grovectl PROGRAM [-v] [CASE...]
        ready.py --record CASE...      take expected-ready.json of the cases over into tests/golden/children
 
 A case is a folder with input.yaml, config.yaml and expected-ready.json: by default those below `shared` beside the repository, and
-without it the ones below tests/golden/children. Compared are the specs of all objects, the status of Grove's own kinds, and the codes
-of their errors. Two sorts of cases differ by design (docs/differences.md), and are checked to differ in nothing else:
+without it the ones below tests/golden/children. Compared are the specs of all objects, the status of Grove's own kinds, the codes
+of their errors, and the reasons of the events of Grove's controllers. Two sorts of cases differ by design (docs/differences.md), and are checked to differ in nothing else:
 
 - cliques whose names are suffixes of one another: all children equal what `grovectl render --exact-templates` makes, and those
   of cliques with no part in it equal the recording;
@@ -32,15 +32,19 @@ GATE = "spec.schedulingGates"
 
 
 def load(case):
-    """The recording of a case folder in normal form; None when nothing was recorded with pods ready."""
+    """(objects in normal form, events of Grove's controllers as [kind, name, reason]); (None, None) when no ready state was recorded."""
     plain, packed = os.path.join(case, "expected-ready.json"), os.path.join(case, PACKED)
     if os.path.exists(plain):
         with open(plain) as f:
-            return whole.normal(json.load(f)["items"])
+            objects = whole.normal(json.load(f)["items"])
+        with open(os.path.join(case, "events.json")) as f:
+            events = [[e["kind"], e["name"], e["reason"]] for e in json.load(f) if e["reporter"].endswith("-controller")]
+        return objects, events
     if os.path.exists(packed):
         with gzip.open(packed, "rt") as f:
-            return json.load(f)
-    return None
+            recording = json.load(f)
+        return recording["objects"], recording["events"]
+    return None, None
 
 
 def of_kind(state, kind):
@@ -121,15 +125,21 @@ def refused_explained(want, got):
 
 # ---- cases -----------------------------------------------------------------------------------------------------------------------
 
-def check(sim, case, want):
+def missing_events(recorded, final):
+    """Reasons that Grove gives an object and we do not; we may give more."""
+    mine = {(e["involvedObject"]["kind"], e["involvedObject"]["name"], e["reason"]) for e in final["events"]}
+    return ["%s/%s: no event %s" % tuple(e) for e in recorded if tuple(e) not in mine]
+
+
+def check(sim, case, want, events):
     """(verdict, lines): equal, by design (every line is explained), or failed."""
     final, complaint = sim.run(os.path.join(case, "input.yaml"), "--config", children.config_of(case), pods=of_kind(want, "Pod").values())
     if final is None:
         return "failed", [complaint]
     got = whole.normal(final["items"], {o["kind"] for o in want.values()} | set(whole.KINDS) - {"HorizontalPodAutoscaler"})
-    lines = children.compare(want, got)
-    if not lines:
-        return "equal", []
+    lines, silent = children.compare(want, got), missing_events(events, final)
+    if silent or not lines:
+        return ("failed", silent + lines) if silent else ("equal", [])
     if trapped(want):
         rest = check_trapped(sim.grovectl, case, want, got)
     else:
@@ -140,10 +150,10 @@ def check(sim, case, want):
 
 def record(cases):
     for case in cases:
-        want, folder = load(case), os.path.join(children.GOLDEN, os.path.basename(case.rstrip("/")))
+        (want, events), folder = load(case), os.path.join(children.GOLDEN, os.path.basename(case.rstrip("/")))
         if want is None or not os.path.isdir(folder):
             continue
-        text = json.dumps(want, sort_keys=True, separators=(",", ":"))
+        text = json.dumps({"objects": want, "events": events}, sort_keys=True, separators=(",", ":"))
         with open(os.path.join(folder, PACKED), "wb") as f:
             f.write(gzip.compress(text.encode(), mtime=0))
     return 0
@@ -169,10 +179,10 @@ def main():
     sim = whole.Simulator(args.grovectl)
     count = collections.Counter()
     for case in args.cases or default_cases():
-        want = load(case)
+        want, events = load(case)
         if want is None:
             continue
-        verdict, lines = check(sim, case, want)
+        verdict, lines = check(sim, case, want, events)
         count[verdict] += 1
         if lines:
             print("%s: %s, %d differences" % (os.path.basename(case.rstrip("/")), verdict, len(lines)))
