@@ -26,6 +26,17 @@ const grove_node *gv_lint_group_of(const gv_lint *l, gv_str clique) {
     return NULL;
 }
 
+const grove_node *gv_lint_nodes(const gv_lint *l) {
+    const grove_node *nodes = l->options ? l->options->nodes : NULL;
+    return gv_node_is(nodes, GROVE_OBJECT) ? grove_node_get(nodes, "items") : nodes;
+}
+
+int64_t gv_lint_most(const grove_node *owner, const char *scaling) {
+    int64_t replicas = gv_node_get_int(owner, "replicas", 1);
+    int64_t most = gv_node_get_int(grove_node_get(owner, scaling), "maxReplicas", 0);
+    return most > replicas ? most : replicas;
+}
+
 grove_status gv_lint_run(gv_kind kind, grove_doc *doc, const grove_node *object,
                          const grove_node *old, const grove_config *config,
                          const grove_lint_options *options, grove_diags *diags) {
@@ -50,6 +61,9 @@ grove_status gv_lint_run(gv_kind kind, grove_doc *doc, const grove_node *object,
         gv_lint_scaling(&l);
         gv_lint_pods(&l);
         gv_lint_cluster(&l);
+        gv_lint_ambiguous(&l);
+        gv_lint_devices(&l);
+        gv_lint_room(&l);
     }
     grove_status status = l.c.status;
     gv_check_fini(&l.c);

@@ -29,11 +29,18 @@ bool gv_lint_on(const gv_lint *l, gv_code code);
 
 /* The group that lists a clique; NULL. */
 const grove_node *gv_lint_group_of(const gv_lint *l, gv_str clique);
+/* The nodes that were given; NULL: none. */
+const grove_node *gv_lint_nodes(const gv_lint *l);
+/* The number of replicas that an autoscaler may reach; `scaling` names its configuration. */
+int64_t gv_lint_most(const grove_node *owner, const char *scaling);
 
-void gv_lint_names(gv_lint *l);   /* lint_names.c: lengths, hostnames, collisions */
-void gv_lint_scaling(gv_lint *l); /* lint_scaling.c: autoscalers, replicas, start order */
-void gv_lint_pods(gv_lint *l);    /* lint_pods.c: environment, images, fields Grove overwrites */
-void gv_lint_binding(gv_lint *l); /* lint_cluster.c: of a ClusterTopologyBinding (set is it) */
-void gv_lint_cluster(gv_lint *l); /* lint_cluster.c: levels, schedulers, priority classes */
+void gv_lint_names(gv_lint *l);     /* lint_names.c: lengths, hostnames, collisions */
+void gv_lint_scaling(gv_lint *l);   /* lint_scaling.c: autoscalers, replicas, start order */
+void gv_lint_pods(gv_lint *l);      /* lint_pods.c: environment, images, fields Grove overwrites */
+void gv_lint_binding(gv_lint *l);   /* lint_cluster.c: of a ClusterTopologyBinding (set is it) */
+void gv_lint_cluster(gv_lint *l);   /* lint_cluster.c: levels, schedulers, priority classes */
+void gv_lint_ambiguous(gv_lint *l); /* lint_ambiguous.c: names that end with one another */
+void gv_lint_devices(gv_lint *l);   /* lint_devices.c: images that want a device, times to end in */
+void gv_lint_room(gv_lint *l);      /* lint_room.c: more than the nodes can hold */
 
 #endif

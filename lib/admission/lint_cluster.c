@@ -4,13 +4,8 @@
 
 #include "base/map.h"
 
-static const grove_node *node_list(const grove_lint_options *options) {
-    const grove_node *nodes = options ? options->nodes : NULL;
-    return gv_node_is(nodes, GROVE_OBJECT) ? grove_node_get(nodes, "items") : nodes;
-}
-
 static bool any_node_has(const gv_lint *l, gv_str key) {
-    GV_EACH(node, node_list(l->options)) {
+    GV_EACH(node, gv_lint_nodes(l)) {
         if (gv_node_get(gv_node_path(node, "metadata.labels"), key)) {
             return true;
         }
@@ -36,7 +31,7 @@ static void check_constraint(gv_lint *l, const grove_node *owner, gv_str set_top
     gv_str name = gv_node_get_str(constraint, "topologyName");
     const gv_topology_binding *binding =
         constraint ? gv_config_binding(l->config, name.n ? name : set_topology) : NULL;
-    if (!binding || !node_list(l->options)) {
+    if (!binding || !gv_lint_nodes(l)) {
         return;
     }
     static const char *const keys[] = {"required", "preferred"};
@@ -96,7 +91,7 @@ static void check_nesting(gv_lint *l, gv_str outer, gv_str inner, const grove_no
                           const gv_path *path) {
     gv_map seen; /* inner value -> the first node that has it */
     gv_map_init(&seen, grove_doc_env(l->c.doc));
-    GV_EACH(node, node_list(l->options)) {
+    GV_EACH(node, gv_lint_nodes(l)) {
         gv_str value = label_of(node, inner), around = label_of(node, outer);
         const grove_node *first = gv_map_get(&seen, value);
         if (value.n == 0 || around.n == 0) {
@@ -120,7 +115,7 @@ void gv_lint_binding(gv_lint *l) {
     gv_path levels = gv_path_key(&l->spec_path, "levels", 6);
     gv_str outer = {NULL, 0};
     uint32_t i = 0;
-    if (grove_node_size(node_list(l->options)) == 0) {
+    if (grove_node_size(gv_lint_nodes(l)) == 0) {
         return;
     }
     GV_EACH(level, gv_node_path(l->set, "spec.levels")) {

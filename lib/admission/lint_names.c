@@ -11,13 +11,6 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* The number of replicas that an autoscaler may reach. */
-static int64_t most(const grove_node *owner, const char *scaling) {
-    int64_t replicas = gv_node_get_int(owner, "replicas", 1);
-    const grove_node *config = grove_node_get(owner, scaling);
-    return larger(replicas, gv_node_get_int(config, "maxReplicas", 0));
-}
-
 /* Services, hostnames and labels are DNS labels, template names are only subdomains. */
 static void check_labels(gv_lint *l) {
     const grove_node *metadata = grove_node_get(l->set, "metadata");
@@ -54,12 +47,14 @@ static void check_lengths(gv_lint *l, gv_arena *a) {
         gv_str name = gv_node_get_str(clique, "name");
         const grove_node *group = gv_lint_group_of(l, name);
         const grove_node *spec = grove_node_get(clique, "spec");
-        gv_str full = group ? layout->member(a,
-                                             layout->in_replica(a, set, copies - 1,
-                                                                gv_node_get_str(group, "name")),
-                                             larger(most(group, "scaleConfig") - 1, 0), name)
-                            : layout->in_replica(a, set, copies - 1, name);
-        gv_str host = gv_name_hostname(a, full, larger(most(spec, "autoScalingConfig") - 1, 0));
+        gv_str full = group
+                          ? layout->member(a,
+                                           layout->in_replica(a, set, copies - 1,
+                                                              gv_node_get_str(group, "name")),
+                                           larger(gv_lint_most(group, "scaleConfig") - 1, 0), name)
+                          : layout->in_replica(a, set, copies - 1, name);
+        gv_str host = gv_name_hostname(a, full,
+                                       larger(gv_lint_most(spec, "autoScalingConfig") - 1, 0));
         if (!full.p || !host.p) {
             l->c.status = GROVE_E_NOMEM;
             return;
@@ -89,7 +84,7 @@ static void check_collisions(gv_lint *l, gv_arena *a) {
         gv_path here = gv_path_key(&entry, "name", 4);
         const grove_node *at = grove_node_get(group, "name");
         gv_str group_name = gv_node_str(at);
-        int64_t n = most(group, "scaleConfig");
+        int64_t n = gv_lint_most(group, "scaleConfig");
         if (gv_map_has(&names, group_name)) {
             GV_LINT(
                 l, GV_CODE_LINT_COLLISION, &here, at,
