@@ -31,15 +31,21 @@ PACKED = "expected-ready.json.gz"
 GATE = "spec.schedulingGates"
 
 
+def recorded_events(case):
+    path = os.path.join(case, "events.json")
+    if not os.path.exists(path):
+        return []
+    with open(path) as f:
+        return [[e["kind"], e["name"], e["reason"]] for e in json.load(f) if e["reporter"].endswith("-controller")]
+
+
 def load(case):
     """(objects in normal form, events of Grove's controllers as [kind, name, reason]); (None, None) when no ready state was recorded."""
     plain, packed = os.path.join(case, "expected-ready.json"), os.path.join(case, PACKED)
     if os.path.exists(plain):
         with open(plain) as f:
             objects = whole.normal(json.load(f)["items"])
-        with open(os.path.join(case, "events.json")) as f:
-            events = [[e["kind"], e["name"], e["reason"]] for e in json.load(f) if e["reporter"].endswith("-controller")]
-        return objects, events
+        return objects, recorded_events(case)
     if os.path.exists(packed):
         with gzip.open(packed, "rt") as f:
             recording = json.load(f)
