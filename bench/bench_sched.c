@@ -182,12 +182,14 @@ static void keep(placed *p, uint32_t gang, uint32_t pods) {
     p->pods[p->n++] = pods;
 }
 
-/* Describes, places and commits one gang; *out_took is the decision alone. Returns pods placed. */
+/* Describes, places and commits one gang; *out_took (may be NULL) is the decision alone. Returns pods placed. */
 static uint32_t one_gang(cluster *c, gv_prng *r, placed *p, double *out_took) {
     uint32_t pods = two_level(c, r), id;
-    double t = now();
+    double t = out_took ? now() : 0;
     must(grove_sched_place(c->s, c->g, NULL, c->d, NULL));
-    *out_took = now() - t;
+    if (out_took) {
+        *out_took = now() - t;
+    }
     if (grove_decision_verdict(c->d) != GROVE_PLACED) {
         return 0;
     }
@@ -202,7 +204,7 @@ static uint64_t fill(cluster *c, gv_prng *r, placed *p, series *took, double unt
     int in_a_row = 0;
     double t;
     for (uint64_t i = 0; in_a_row < rejects; i++) {
-        uint32_t n = one_gang(c, r, p, &t);
+        uint32_t n = one_gang(c, r, p, took ? &t : NULL);
         if (took) {
             add(took, t);
         }
@@ -223,7 +225,7 @@ static void churn(cluster *c, gv_prng *r, placed *p, series *took, uint64_t pods
         p->gang[at] = p->gang[p->n - 1];
         p->pods[at] = p->pods[--p->n];
         for (int tries = 0; tries < 2; tries++) {
-            pods += one_gang(c, r, p, &t);
+            pods += one_gang(c, r, p, took ? &t : NULL);
             if (took) {
                 add(took, t);
             }
