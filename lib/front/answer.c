@@ -61,6 +61,27 @@ static void put_details(const gv_front_call *c, grove_builder *b) {
     grove_builder_string(b, "kind", grove_kind_plural(r->kind));
 }
 
+static void open_failure(grove_builder *b, const char *message, const char *reason) {
+    grove_builder_open_object(b, NULL);
+    grove_builder_string(b, "kind", "Status");
+    grove_builder_string(b, "apiVersion", "v1");
+    grove_builder_open_object(b, "metadata");
+    grove_builder_close(b);
+    grove_builder_string(b, "status", "Failure");
+    grove_builder_string(b, "message", message);
+    if (reason[0]) {
+        grove_builder_string(b, "reason", reason);
+    }
+}
+
+static grove_status close_failure(gv_front_call *c, int32_t http, grove_builder *b) {
+    grove_builder_int64(b, "code", http);
+    grove_builder_close(b);
+    grove_status st = gv_front_built(c, http, b);
+    grove_builder_free(b);
+    return st;
+}
+
 grove_status gv_front_refuse(gv_front_call *c, int32_t http, const char *reason,
                              gv_front_details details, const char *fmt, ...) {
     char message[1024];
@@ -73,16 +94,7 @@ grove_status gv_front_refuse(gv_front_call *c, int32_t http, const char *reason,
     if (st < 0) {
         return st;
     }
-    grove_builder_open_object(b, NULL);
-    grove_builder_string(b, "kind", "Status");
-    grove_builder_string(b, "apiVersion", "v1");
-    grove_builder_open_object(b, "metadata");
-    grove_builder_close(b);
-    grove_builder_string(b, "status", "Failure");
-    grove_builder_string(b, "message", message);
-    if (reason[0]) {
-        grove_builder_string(b, "reason", reason);
-    }
+    open_failure(b, message, reason);
     if (details != GV_DETAILS_NONE) {
         grove_builder_open_object(b, "details");
         if (details == GV_DETAILS_OBJECT) {
@@ -90,11 +102,32 @@ grove_status gv_front_refuse(gv_front_call *c, int32_t http, const char *reason,
         }
         grove_builder_close(b);
     }
-    grove_builder_int64(b, "code", http);
+    return close_failure(c, http, b);
+}
+
+grove_status gv_front_refuse_option(gv_front_call *c, const char *options, const char *field,
+                                    const char *cause, const char *why) {
+    char message[1024];
+    grove_builder *b = NULL;
+    grove_status st = grove_builder_new(c->env, &b);
+    if (st < 0) {
+        return st;
+    }
+    (void)snprintf(message, sizeof message, "%s.meta.k8s.io \"\" is invalid: %s: %s", options,
+                   field, why);
+    open_failure(b, message, "Invalid");
+    grove_builder_open_object(b, "details");
+    grove_builder_string(b, "group", "meta.k8s.io");
+    grove_builder_string(b, "kind", options);
+    grove_builder_open_array(b, "causes");
+    grove_builder_open_object(b, NULL);
+    grove_builder_string(b, "reason", cause);
+    grove_builder_string(b, "message", why);
+    grove_builder_string(b, "field", field);
     grove_builder_close(b);
-    st = gv_front_built(c, http, b);
-    grove_builder_free(b);
-    return st;
+    grove_builder_close(b);
+    grove_builder_close(b);
+    return close_failure(c, 422, b);
 }
 
 grove_status gv_front_not_found(gv_front_call *c) {

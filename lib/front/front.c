@@ -71,8 +71,8 @@ static grove_status resource(gv_front_call *c) {
 static grove_status not_acceptable(gv_front_call *c) {
     c->form = GV_FORM_JSON;
     return gv_front_refuse(c, 406, "NotAcceptable", GV_DETAILS_EMPTY,
-                           "only the following media types are accepted: application/json, "
-                           "application/yaml");
+                           "406: Not Acceptable\n\nAvailable representations: application/json, "
+                           "application/yaml, application/json;stream=watch");
 }
 
 static grove_status route(gv_front_call *c) {

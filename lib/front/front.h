@@ -28,7 +28,7 @@ typedef struct gv_front_response {
     uint32_t retry_after_s;   /* 0: none */
     const char *content_type; /* static */
     grove_buf body;
-    grove_buf warning; /* text of a Warning header; empty: none */
+    grove_buf warning; /* texts of Warning headers, one a line; empty: none */
     uint64_t watch;    /* not 0: this watch has begun; its lines come from gv_front_pump */
     int64_t timeout_s; /* of that watch; 0: none was asked for */
 } gv_front_response;

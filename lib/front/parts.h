@@ -102,6 +102,9 @@ typedef enum gv_front_details {
 grove_status gv_front_refuse(gv_front_call *c, int32_t http, const char *reason,
                              gv_front_details details, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+/* 422: an option of the query, such as resourceVersionMatch of ListOptions, with its cause. */
+grove_status gv_front_refuse_option(gv_front_call *c, const char *options, const char *field,
+                                    const char *cause, const char *why);
 grove_status gv_front_not_found(gv_front_call *c); /* text/plain, as for unknown paths */
 grove_status gv_front_no_method(gv_front_call *c);
 grove_status gv_front_no_subresource(gv_front_call *c);
@@ -128,13 +131,17 @@ grove_status gv_front_discover(gv_front_call *c, bool *out_done);
 grove_status gv_front_openapi(gv_front_call *c);
 grove_status gv_front_read(gv_front_call *c);
 grove_status gv_front_write(gv_front_call *c);
+/* Unknown fields as fieldValidation wants them: refused (*out_ok false), warned of, or passed over. */
+grove_status gv_front_check_fields(gv_front_call *c, grove_doc *doc, bool *out_ok);
 grove_status gv_front_delete(gv_front_call *c);
 grove_status gv_front_watch(gv_front_call *c);
+/* Whether resourceVersion, resourceVersionMatch and sendInitialEvents go together. */
+grove_status gv_front_check_version(gv_front_call *c, bool *out_ok);
 /* An operation with what all have in common. */
 grove_op gv_front_op(const gv_front_call *c, grove_verb verb);
 /* The body as a document; *out_doc stays NULL when it was refused. `patch`: worded as for a patch. */
 grove_status gv_front_body(gv_front_call *c, bool yaml, bool patch, grove_doc **out_doc);
-/* Reads dryRun into op->flags; false: refused. */
+/* Reads dryRun into op->flags; *out_ok false: refused. */
 grove_status gv_front_dry_run(gv_front_call *c, grove_op *op, bool *out_ok);
 grove_status gv_front_execute(gv_front_call *c, const grove_op *op);
 

@@ -43,24 +43,36 @@ static grove_status number(gv_front_call *c, const char *key, int64_t *out, bool
     return GROVE_OK;
 }
 
-/* A version is a number; anything else is the client's mistake. */
-static grove_status check_version(gv_front_call *c, bool *out_ok) {
-    const char *text = gv_front_query_get(&c->query, "resourceVersion");
-    *out_ok = !text || text[strspn(text, "0123456789")] == '\0';
-    if (*out_ok) {
-        return GROVE_OK;
+grove_status gv_front_check_version(gv_front_call *c, bool *out_ok) {
+    const char *version = gv_front_query_get(&c->query, "resourceVersion");
+    const char *match = gv_front_query_get(&c->query, "resourceVersionMatch");
+    const char *why = NULL;
+    *out_ok = false;
+    if (version && version[strspn(version, "0123456789")]) {
+        return gv_front_refuse(c, 400, "BadRequest", GV_DETAILS_NONE,
+                               "invalid resource version: resourceVersion: Invalid value: "
+                               "\"%.200s\": strconv.ParseUint: parsing \"%.200s\": invalid syntax",
+                               version, version);
     }
-    return gv_front_refuse(c, 400, "BadRequest", GV_DETAILS_NONE,
-                           "invalid resource version: resourceVersion: Invalid value: \"%.200s\": "
-                           "must be a number",
-                           text);
+    if (gv_front_query_get(&c->query, "sendInitialEvents")) {
+        why = match && strcmp(match, "NotOlderThan") == 0
+                  ? NULL
+                  : "Forbidden: sendInitialEvents requires setting resourceVersionMatch to "
+                    "NotOlderThan";
+    } else if (match && (!version || !version[0])) {
+        why = "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided";
+    }
+    *out_ok = why == NULL;
+    return why ? gv_front_refuse_option(c, "ListOptions", "resourceVersionMatch",
+                                        "FieldValueForbidden", why)
+               : GROVE_OK;
 }
 
 static grove_status list(gv_front_call *c) {
     int64_t limit = 0;
     bool ok = true;
     grove_status st = number(c, "limit", &limit, &ok);
-    st = st < 0 || !ok ? st : check_version(c, &ok);
+    st = st < 0 || !ok ? st : gv_front_check_version(c, &ok);
     if (st < 0 || !ok) {
         return st;
     }

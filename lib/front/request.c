@@ -56,11 +56,38 @@ bool gv_front_decode(const char *in, size_t n, bool plus, grove_buf *out) {
     return true;
 }
 
+/* How many bytes of continuation a first byte promises; -1: it is none. */
+static int continuation(unsigned char c) {
+    return c < 0x80 ? 0 : c < 0xC2 ? -1 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : c < 0xF5 ? 3 : -1;
+}
+
+/* UTF-8 without surrogates, overlong forms and what lies beyond Unicode: it is repeated in answers. */
+static bool is_utf8(const char *text, size_t n) {
+    const unsigned char *p = (const unsigned char *)text;
+    for (size_t i = 0; i < n;) {
+        unsigned char first = p[i++];
+        int more = continuation(first);
+        if (more < 0 || (size_t)more > n - i) {
+            return false;
+        }
+        unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+        unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+        for (; more > 0; more--, i++, low = 0x80, high = 0xBF) {
+            if (p[i] < low || p[i] > high) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* ---- query ---- */
 
 static grove_status add_text(gv_front_query *q, const char *in, size_t n, size_t *out_at) {
     *out_at = (size_t)q->text.len;
-    if (!gv_front_decode(in, n, true, &q->text)) {
+    if (!gv_front_decode(in, n, true, &q->text) ||
+        (q->text.len > *out_at &&
+         !is_utf8(q->text.data + *out_at, (size_t)q->text.len - *out_at))) {
         return GROVE_E_INVALID;
     }
     return grove_buf_append(&q->text, "", 1);
@@ -134,7 +161,7 @@ bool gv_front_path_parse(gv_front_path *p, const char *path, size_t len) {
             return false;
         }
     }
-    return true;
+    return is_utf8(p->text, at);
 }
 
 grove_kind gv_front_kind_at(const char *group, const char *version, const char *plural) {

@@ -188,18 +188,34 @@ static const char *method_of(struct evhttp_request *request) {
     }
 }
 
+/* As a quoted string. */
+static void put_warning(struct evkeyvalq *headers, const char *line, size_t n) {
+    char text[1200];
+    size_t at = (size_t)snprintf(text, sizeof text, "299 - \"");
+    for (size_t i = 0; i < n && at + 4 < sizeof text; i++) {
+        if (line[i] == '"' || line[i] == '\\') {
+            text[at++] = '\\';
+        }
+        text[at++] = line[i];
+    }
+    (void)snprintf(text + at, sizeof text - at, "\"");
+    evhttp_add_header(headers, "Warning", text);
+}
+
 static void put_headers(struct evhttp_request *request, const gv_front_response *r) {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
-    char text[1200];
+    char text[16];
     evhttp_add_header(headers, "Content-Type", r->content_type);
     evhttp_add_header(headers, "Cache-Control", "no-cache, private");
     if (r->retry_after_s) {
         (void)snprintf(text, sizeof text, "%u", r->retry_after_s);
         evhttp_add_header(headers, "Retry-After", text);
     }
-    if (r->warning.len) {
-        (void)snprintf(text, sizeof text, "299 - \"%.*s\"", (int)r->warning.len, r->warning.data);
-        evhttp_add_header(headers, "Warning", text);
+    for (size_t at = 0; at < r->warning.len;) {
+        const char *line = r->warning.data + at, *end = memchr(line, '\n', r->warning.len - at);
+        size_t n = end ? (size_t)(end - line) : r->warning.len - at;
+        put_warning(headers, line, n);
+        at += n + 1;
     }
 }
 

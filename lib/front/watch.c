@@ -52,13 +52,6 @@ grove_status gv_front_bookmark(gv_front *front, grove_error *err) {
 
 /* ---- beginning ---- */
 
-/* sendInitialEvents goes with resourceVersionMatch=NotOlderThan and with nothing else. */
-static bool match_is_right(const gv_front_call *c) {
-    const char *match = gv_front_query_get(&c->query, "resourceVersionMatch");
-    bool initial = gv_front_query_get(&c->query, "sendInitialEvents") != NULL;
-    return initial ? match && strcmp(match, "NotOlderThan") == 0 : !match;
-}
-
 static grove_status begin(gv_front_call *c, gv_front_stream *s, grove_error *err) {
     gv_front *front = c->front;
     const char *version = gv_front_query_get(&c->query, "resourceVersion");
@@ -94,16 +87,16 @@ static gv_front_stream *stream_new(gv_front_call *c) {
 
 grove_status gv_front_watch(gv_front_call *c) {
     grove_error err = GROVE_ERROR_INIT;
-    if (!match_is_right(c)) {
-        return gv_front_refuse(c, 422, "Invalid", GV_DETAILS_EMPTY,
-                               "resourceVersionMatch: NotOlderThan is required with "
-                               "sendInitialEvents, and forbidden without it");
+    bool ok = true;
+    grove_status st = gv_front_check_version(c, &ok);
+    if (st < 0 || !ok) {
+        return st;
     }
     gv_front_stream *s = stream_new(c);
     if (!s) {
         return GROVE_E_NOMEM;
     }
-    grove_status st = begin(c, s, &err);
+    st = begin(c, s, &err);
     if (st < 0) {
         free(s);
         return st == GROVE_E_NOMEM

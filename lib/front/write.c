@@ -2,6 +2,7 @@
 /* POST, PUT and PATCH: objects, their status and scale, bindings. */
 #include "front/parts.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -42,9 +43,19 @@ static grove_status object_body(gv_front_call *c, grove_doc **out_doc) {
     bool yaml = type_is(c->req->content_type, "application/yaml");
     if (!yaml && !is_json(c->req->content_type)) {
         return gv_front_refuse(c, 415, "UnsupportedMediaType", GV_DETAILS_NONE,
-                               ACCEPTED "application/json, application/yaml");
+                               ACCEPTED "application/json, application/yaml, "
+                                        "application/vnd.kubernetes.protobuf");
     }
-    return gv_front_body(c, yaml, false, out_doc);
+    bool ok = true;
+    grove_status st = gv_front_body(c, yaml, false, out_doc);
+    if (st == GROVE_OK && *out_doc && !c->route.sub[0]) {
+        st = gv_front_check_fields(c, *out_doc, &ok);
+    }
+    if (!ok) {
+        grove_doc_unref(*out_doc);
+        *out_doc = NULL;
+    }
+    return st;
 }
 
 /* ---- what all writes have in common ---- */
@@ -56,9 +67,14 @@ grove_status gv_front_dry_run(gv_front_call *c, grove_op *op, bool *out_ok) {
     if (*out_ok) {
         return GROVE_OK;
     }
-    return gv_front_refuse(c, 422, "Invalid", GV_DETAILS_EMPTY,
-                           "dryRun: Unsupported value: [\"%.200s\"]: supported values: \"All\"",
-                           value);
+    char why[300];
+    const char *options = strcmp(c->req->method, "POST") == 0     ? "CreateOptions"
+                          : strcmp(c->req->method, "PUT") == 0    ? "UpdateOptions"
+                          : strcmp(c->req->method, "DELETE") == 0 ? "DeleteOptions"
+                                                                  : "PatchOptions";
+    (void)snprintf(why, sizeof why, "Unsupported value: [\"%.200s\"]: supported values: \"All\"",
+                   value);
+    return gv_front_refuse_option(c, options, "dryRun", "FieldValueNotSupported", why);
 }
 
 static const char *text_at(const grove_doc *doc, const char *pointer) {

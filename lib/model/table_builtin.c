@@ -132,11 +132,34 @@ static grove_status node_status(const grove_node *node, const char *arg, int64_t
     return st;
 }
 
-static const gv_column nodes[] = {{"Status", 0, node_status, NULL},
-                                  {"Roles", 0, none, NULL},
-                                  {"Age", 0, gv_cell_age, NULL},
-                                  {"Version", 0, gv_cell_path, ".status.nodeInfo.kubeletVersion"},
-                                  {NULL, 0, NULL, NULL}};
+static grove_status node_address(const grove_node *node, const char *arg, int64_t now,
+                                 grove_buf *out) {
+    (void)now;
+    GV_EACH(address, gv_node_path(node, "status.addresses")) {
+        if (gv_str_is(gv_node_get_str(address, "type"), arg)) {
+            return gv_buf_str(out, gv_node_get_str(address, "address"));
+        }
+    }
+    return gv_buf_c(out, "<none>");
+}
+
+static grove_status path_or_unknown(const grove_node *object, const char *arg, int64_t now,
+                                    grove_buf *out) {
+    (void)now;
+    return put_or(gv_node_str(gv_node_path(object, arg)), "<unknown>", out);
+}
+
+static const gv_column nodes[] = {
+    {"Status", 0, node_status, NULL},
+    {"Roles", 0, none, NULL},
+    {"Age", 0, gv_cell_age, NULL},
+    {"Version", 0, gv_cell_path, ".status.nodeInfo.kubeletVersion"},
+    {"Internal-IP", 1, node_address, "InternalIP"},
+    {"External-IP", 1, node_address, "ExternalIP"},
+    {"OS-Image", 1, path_or_unknown, "status.nodeInfo.osImage"},
+    {"Kernel-Version", 1, path_or_unknown, "status.nodeInfo.kernelVersion"},
+    {"Container-Runtime", 1, path_or_unknown, "status.nodeInfo.containerRuntimeVersion"},
+    {NULL, 0, NULL, NULL}};
 
 /* ---- others ---- */
 
@@ -158,10 +181,29 @@ static grove_status service_ports(const grove_node *service, const char *arg, in
     return st;
 }
 
-static const gv_column services[] = {
-    {"Type", 0, path_or_none, "spec.type"}, {"Cluster-IP", 0, path_or_none, "spec.clusterIP"},
-    {"External-IP", 0, none, NULL},         {"Port(s)", 0, service_ports, NULL},
-    {"Age", 0, gv_cell_age, NULL},          {NULL, 0, NULL, NULL}};
+static grove_status service_selector(const grove_node *service, const char *arg, int64_t now,
+                                     grove_buf *out) {
+    const grove_node *labels = gv_node_path(service, arg);
+    grove_status st = grove_node_size(labels) ? GROVE_OK : gv_buf_c(out, "<none>");
+    bool first = true;
+    (void)now;
+    GV_EACH(label, labels) {
+        gv_str value = gv_node_str(label);
+        st = st < 0 ? st
+                    : gv_buf_fmt(out, "%s%s=%.*s", first ? "" : ",", grove_node_key(label, NULL),
+                                 (int)value.n, value.p);
+        first = false;
+    }
+    return st;
+}
+
+static const gv_column services[] = {{"Type", 0, path_or_none, "spec.type"},
+                                     {"Cluster-IP", 0, path_or_none, "spec.clusterIP"},
+                                     {"External-IP", 0, none, NULL},
+                                     {"Port(s)", 0, service_ports, NULL},
+                                     {"Age", 0, gv_cell_age, NULL},
+                                     {"Selector", 1, service_selector, "spec.selector"},
+                                     {NULL, 0, NULL, NULL}};
 
 static grove_status hpa_reference(const grove_node *hpa, const char *arg, int64_t now,
                                   grove_buf *out) {
@@ -179,7 +221,29 @@ static grove_status hpa_replicas(const grove_node *hpa, const char *arg, int64_t
     return put_or(gv_node_str(gv_node_path(hpa, "status.currentReplicas")), "0", out);
 }
 
+/* Nothing measures: the present value is never known. */
+static grove_status hpa_targets(const grove_node *hpa, const char *arg, int64_t now,
+                                grove_buf *out) {
+    const grove_node *metrics = gv_node_path(hpa, arg);
+    grove_status st = grove_node_size(metrics) ? GROVE_OK : gv_buf_c(out, "<none>");
+    bool first = true;
+    (void)now;
+    GV_EACH(metric, metrics) {
+        gv_str name = gv_node_str(gv_node_path(metric, "resource.name"));
+        gv_str percent = gv_node_str(gv_node_path(metric, "resource.target.averageUtilization"));
+        gv_str value = gv_node_str(gv_node_path(metric, "resource.target.averageValue"));
+        gv_str target = percent.n ? percent : value;
+        st = st < 0 ? st
+                    : gv_buf_fmt(out, "%s%.*s: <unknown>/%.*s%s", first ? "" : ", ", (int)name.n,
+                                 name.n ? name.p : "", (int)target.n, target.n ? target.p : "",
+                                 percent.n ? "%" : "");
+        first = false;
+    }
+    return st;
+}
+
 static const gv_column hpas[] = {{"Reference", 0, hpa_reference, NULL},
+                                 {"Targets", 0, hpa_targets, "spec.metrics"},
                                  {"MinPods", 0, path_or_none, "spec.minReplicas"},
                                  {"MaxPods", 0, path_or_none, "spec.maxReplicas"},
                                  {"Replicas", 0, hpa_replicas, NULL},
@@ -187,7 +251,7 @@ static const gv_column hpas[] = {{"Reference", 0, hpa_reference, NULL},
                                  {NULL, 0, NULL, NULL}};
 
 static const gv_column created_at[] = {
-    {"Created At", 0, gv_cell_path, ".metadata.creationTimestamp", NULL}, {NULL}};
+    {"Created At", 0, gv_cell_path, ".metadata.creationTimestamp", "date"}, {NULL}};
 
 /* How many members or elements; arg is a path. */
 static grove_status count_of(const grove_node *object, const char *arg, int64_t now,
@@ -220,8 +284,33 @@ static const gv_column secrets[] = {{"Type", 0, gv_cell_path, ".type", NULL},
                                     {NULL}};
 static const gv_column config_maps[] = {
     {"Data", 0, count_of, "data", NULL}, {"Age", 0, gv_cell_age, NULL, NULL}, {NULL}};
+/* Names of the subjects of a kind, accounts with their namespace. */
+static grove_status subjects_of(const grove_node *binding, const char *arg, int64_t now,
+                                grove_buf *out) {
+    bool first = true, account = strcmp(arg, "ServiceAccount") == 0;
+    grove_status st = GROVE_OK;
+    (void)now;
+    GV_EACH(subject, grove_node_get(binding, "subjects")) {
+        if (!gv_str_is(gv_node_get_str(subject, "kind"), arg)) {
+            continue;
+        }
+        gv_str ns = gv_node_get_str(subject, "namespace"), name = gv_node_get_str(subject, "name");
+        st = st < 0 ? st
+                    : gv_buf_fmt(out, "%s%.*s%s%.*s", first ? "" : ", ", account ? (int)ns.n : 0,
+                                 ns.n ? ns.p : "", account ? "/" : "", (int)name.n,
+                                 name.n ? name.p : "");
+        first = false;
+    }
+    return st;
+}
+
 static const gv_column role_bindings[] = {
-    {"Role", 0, role_of, "roleRef", NULL}, {"Age", 0, gv_cell_age, NULL, NULL}, {NULL}};
+    {"Role", 0, role_of, "roleRef", NULL},
+    {"Age", 0, gv_cell_age, NULL, NULL},
+    {"Users", 1, subjects_of, "User", NULL},
+    {"Groups", 1, subjects_of, "Group", NULL},
+    {"ServiceAccounts", 1, subjects_of, "ServiceAccount", NULL},
+    {NULL}};
 static const gv_column budgets[] = {
     {"Min Available", 0, path_or_na, "spec.minAvailable", NULL},
     {"Max Unavailable", 0, path_or_na, "spec.maxUnavailable", NULL},
@@ -266,7 +355,7 @@ static const gv_column events[] = {
     {"Source", 1, gv_cell_path, ".source.component", NULL},
     {"Message", 0, gv_cell_path, ".message", NULL},
     {"First Seen", 1, event_age, "firstTimestamp", NULL},
-    {"Count", 1, gv_cell_path, ".count", "integer"},
+    {"Count", 1, gv_cell_path, ".count", NULL},
     {"Name", 1, gv_cell_path, ".metadata.name", NULL},
     {NULL}};
 

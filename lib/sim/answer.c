@@ -50,7 +50,8 @@ static void open_status(grove_builder *b, const char *status) {
     grove_builder_string(b, "status", status);
 }
 
-static void build_details(gv_sim_call *c, gv_str uid, const gv_sim_cause *cause) {
+/* `kind`: the resource word, or for invalid objects the kind itself. */
+static void build_details(gv_sim_call *c, const char *kind, gv_str uid, const gv_sim_cause *cause) {
     grove_builder *b = c->sim->builder;
     grove_builder_open_object(b, "details");
     if (c->name.n > 0) {
@@ -60,7 +61,7 @@ static void build_details(gv_sim_call *c, gv_str uid, const gv_sim_cause *cause)
         grove_builder_string(b, "group", c->info->group);
     }
     if (c->info) {
-        grove_builder_string(b, "kind", c->info->plural);
+        grove_builder_string(b, "kind", kind);
     }
     if (uid.n > 0) {
         grove_builder_stringn(b, "uid", uid.p, uid.n);
@@ -83,7 +84,7 @@ grove_status gv_sim_success_doc(gv_sim_call *c, int32_t http, gv_str uid, grove_
     grove_builder *b = c->sim->builder;
     open_status(b, "Success");
     if (uid.n > 0) {
-        build_details(c, uid, NULL);
+        build_details(c, c->info ? c->info->plural : "", uid, NULL);
     } else {
         grove_builder_int64(b, "code", http);
     }
@@ -104,8 +105,9 @@ static grove_status refuse(gv_sim_call *c, int32_t http, const char *reason,
     open_status(b, "Failure");
     grove_builder_string(b, "message", r->message);
     grove_builder_string(b, "reason", reason);
-    if (http != 400 && http != 415 && c->info) {
-        build_details(c, (gv_str){"", 0}, cause);
+    /* What a webhook forbids comes without details. */
+    if (http != 400 && http != 415 && (http != 403 || cause) && c->info) {
+        build_details(c, http == 422 ? c->info->name : c->info->plural, (gv_str){"", 0}, cause);
     }
     grove_builder_int64(b, "code", http);
     grove_builder_close(b);

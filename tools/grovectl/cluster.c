@@ -3,6 +3,7 @@
 #include "cluster.h"
 
 #include <grove/admission.h>
+#include <grove/kinds.h>
 #include <grove/runner.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,16 +15,51 @@
 
 /* ---- admission: what Grove's webhooks and its resource definitions would do ---- */
 
-static void refuse(grove_sim_review *review, int32_t http, const grove_diags *diags) {
-    size_t at = 0;
-    review->http = http;
+#define WEBHOOK "admission webhook \"pcs.validating.webhooks.grove.io\" denied the request: "
+
+static uint32_t count_errors(const grove_diags *diags) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < grove_diags_count(diags); i++) {
+        n += grove_diags_at(diags, i)->severity == GROVE_SEVERITY_ERROR;
+    }
+    return n;
+}
+
+/* Where the message says who refused: a server's own checks name the object, webhooks themselves. */
+static int put_refuser(grove_sim_review *review, const grove_admission_verdict *verdict) {
+    const char *kind = grove_kind_name(review->kind), *group = grove_kind_group(review->kind);
+    char *out = review->message;
+    size_t cap = sizeof review->message;
+    switch (verdict->stage) {
+    case GROVE_STAGE_SCHEMA:
+        return snprintf(out, cap, "%s.%s \"%s\" is invalid: ", kind, group, review->name);
+    case GROVE_STAGE_WEBHOOK:
+        return snprintf(out, cap, "%s", WEBHOOK);
+    default:
+        return snprintf(out, cap, "%s in version \"%s\" cannot be handled as a %s: ", kind,
+                        grove_kind_version(review->kind), kind);
+    }
+}
+
+static void refuse(grove_sim_review *review, const grove_admission_verdict *verdict,
+                   const grove_diags *diags) {
+    bool many = count_errors(diags) > 1;
+    const char *gap = many ? "[" : "";
+    int start = put_refuser(review, verdict);
+    size_t at = start > 0 ? (size_t)start : 0;
+    review->http = (int32_t)verdict->http_code;
     for (uint32_t i = 0; i < grove_diags_count(diags) && at < sizeof review->message; i++) {
         const grove_diag *d = grove_diags_at(diags, i);
         if (d->severity == GROVE_SEVERITY_ERROR) {
-            int n = snprintf(review->message + at, sizeof review->message - at, "%s%s: %s: %s",
-                             at ? "; " : "", d->path, d->type, d->message);
+            int n = snprintf(review->message + at, sizeof review->message - at, "%s%s: %s: %s", gap,
+                             d->path, d->type, d->message);
             at += n > 0 ? (size_t)n : 0;
+            gap = ", ";
         }
+    }
+    if (many && at + 1 < sizeof review->message) {
+        review->message[at] = ']';
+        review->message[at + 1] = '\0';
     }
 }
 
@@ -60,7 +96,7 @@ static grove_status admit(void *ctx, grove_sim_review *review) {
                             review->old, &options, diags, &verdict, NULL);
     }
     if (st == GROVE_OK && !verdict.allowed) {
-        refuse(review, (int32_t)verdict.http_code, diags);
+        refuse(review, &verdict, diags);
     } else if (st == GROVE_OK) {
         st = default_object(c, review, &options, diags);
     }
