@@ -221,6 +221,7 @@ static grove_status follow_pod(grove_engine *e, gv_str ns, gv_str name, gv_str u
     grove_status st = gv_view_sync_pod(&e->view, pod, uid, err);
     if (st == GROVE_OK && pod && pod->gang[0]) {
         st = gv_engine_check_gang(e, ns, gv_str_c(pod->gang));
+        st = st < 0 ? st : gv_engine_check_followers(e, pod);
     }
     return st;
 }

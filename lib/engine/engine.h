@@ -141,6 +141,8 @@ void gv_engine_notices_fini(grove_engine *e);
 
 /* ---- gangs.c ---- */
 grove_status gv_engine_check_gang(grove_engine *e, gv_str ns, gv_str gang);
+/* Gangs that wait for the base gang of this pod, now that it has a node. */
+grove_status gv_engine_check_followers(grove_engine *e, const gv_pod *pod);
 grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *err);
 /* The decisions for gangs of one set, as the planner takes them; pointers live until the next call. */
 grove_status gv_engine_decisions_of(grove_engine *e, gv_str ns, gv_str set,

@@ -14,6 +14,25 @@ grove_status gv_engine_check_gang(grove_engine *e, gv_str ns, gv_str gang) {
     return key.p && gv_map_put(&e->gangs_to_check, key, e) ? GROVE_OK : GROVE_E_NOMEM;
 }
 
+grove_status gv_engine_check_followers(grove_engine *e, const gv_pod *pod) {
+    bool any = false;
+    for (size_t i = 0; i < e->config->schedulers.n; i++) {
+        any = any || e->config->schedulers.v[i].gang_scheduling;
+    }
+    if (!any || pod->base_gang[0] || !gv_pod_is_bound(pod)) {
+        return GROVE_OK;
+    }
+    gv_str ns = gv_str_c(pod->head.ns);
+    const gv_list *list = gv_store_of_set(e->store, ns, gv_str_c(pod->head.part_of));
+    for (const gv_object *o = list->first; o; o = gv_list_next(o, GV_LIST_SET)) {
+        if (o->u.head.kind == GV_KIND_PODGANG &&
+            gv_engine_check_gang(e, ns, gv_str_c(o->u.head.name)) < 0) {
+            return GROVE_E_NOMEM;
+        }
+    }
+    return GROVE_OK;
+}
+
 static void drop_decision(grove_engine *e, gv_str key) {
     gv_decided *d = gv_map_remove(&e->decided, key);
     if (d) {
@@ -62,12 +81,21 @@ static bool in_list(const char *list, gv_str word) {
     return false;
 }
 
-static bool is_ours(const grove_engine *e, const grove_node *podgang) {
+static gv_str scheduler_of(const grove_engine *e, const grove_node *podgang) {
     gv_str name = gv_node_get_str(gv_node_path(podgang, "metadata.labels"), GV_LABEL_SCHEDULER);
-    if (name.n == 0) {
-        name = gv_str_c(e->config->default_scheduler);
-    }
-    return e->bind_schedulers && in_list(e->bind_schedulers, name);
+    return name.n ? name : gv_str_c(e->config->default_scheduler);
+}
+
+/* A stock scheduler that is to place gangs whole: we find the places, release the pods towards them, and
+ * it binds. */
+static bool is_released(const grove_engine *e, const grove_node *podgang) {
+    const gv_scheduler_profile *p = gv_config_scheduler(e->config, scheduler_of(e, podgang));
+    return p && p->gang_scheduling;
+}
+
+static bool is_ours(const grove_engine *e, const grove_node *podgang) {
+    return is_released(e, podgang) ||
+           (e->bind_schedulers && in_list(e->bind_schedulers, scheduler_of(e, podgang)));
 }
 
 /* ---- keeping an answer ---- */
@@ -226,6 +254,31 @@ static bool is_decided(grove_engine *e, gv_str ns, gv_str key) {
     return false;
 }
 
+/* Every podgroup of the gang has its minimum on nodes. */
+static bool is_scheduled(const grove_engine *e, gv_str ns, gv_str gang) {
+    const gv_object *object = gv_store_get(e->store, GV_KIND_PODGANG, ns, gang);
+    const gv_list *pods = gv_store_of_gang(e->store, ns, gang);
+    GV_EACH(group, gv_node_path(object ? gv_object_node(object) : NULL, "spec.podgroups")) {
+        gv_str clique = gv_node_get_str(group, "name");
+        int64_t bound = 0;
+        for (const gv_object *o = pods->first; o; o = gv_list_next(o, GV_LIST_GANG)) {
+            bound += gv_str_is(clique, o->u.pod.clique) && gv_pod_is_active(&o->u.pod) &&
+                     gv_pod_is_bound(&o->u.pod);
+        }
+        if (bound < gv_node_get_int(group, "minReplicas", 0)) {
+            return false;
+        }
+    }
+    return object != NULL;
+}
+
+/* Gated pods of a scaled gang take no room before their base gang has its own. */
+static bool waits_for_base(const grove_engine *e, gv_str ns, gv_str gang) {
+    const gv_object *first = gv_store_of_gang(e->store, ns, gang)->first;
+    gv_str base = first ? gv_str_c(first->u.pod.base_gang) : (gv_str){"", 0};
+    return base.n > 0 && !is_scheduled(e, ns, base);
+}
+
 static grove_status look_at(grove_engine *e, const candidate *c, grove_error *err) {
     const grove_node *meta = grove_node_get(c->podgang, "metadata");
     gv_str ns = gv_node_get_str(meta, "namespace"), name = gv_node_get_str(meta, "name");
@@ -234,7 +287,12 @@ static grove_status look_at(grove_engine *e, const candidate *c, grove_error *er
     if (is_decided(e, ns, c->key)) {
         return GROVE_OK;
     }
-    grove_status st = gv_view_describe(&e->view, e->store, e->config, c->podgang, &gang, err);
+    if (is_released(e, c->podgang) && waits_for_base(e, ns, name)) {
+        drop_decision(e, c->key);
+        return GROVE_OK;
+    }
+    grove_status st = gv_view_describe(&e->view, e->store, e->config, c->podgang,
+                                       is_released(e, c->podgang), &gang, err);
     if (st < 0) {
         return st;
     }
@@ -304,10 +362,6 @@ static grove_status collect(grove_engine *e, gv_arena *arena, const candidate **
 
 grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *err) {
     (void)now;
-    if (!e->bind_schedulers) {
-        gv_map_clear(&e->gangs_to_check);
-        return GROVE_OK;
-    }
     if (gv_store_take_capacity_mark(e->store) && mark_waiting(e) < 0) {
         return gv_error_nomem(err);
     }

@@ -128,6 +128,7 @@ typedef struct describe {
     gv_view_gang *out;
     gv_map *podgroups; /* name -> id + 1 */
     uint32_t topology;
+    bool gated;
     gv_str ns;
     gv_str gang;
     grove_error *err;
@@ -142,9 +143,9 @@ static int by_index(const void *a, const void *b, void *ctx) {
     return strcmp(x->head.name, y->head.name);
 }
 
-static bool waits_for_a_node(const gv_pod *pod) {
-    return gv_pod_is_active(pod) && !gv_pod_is_bound(pod) &&
-           (pod->flags & (GV_POD_GROVE_GATE | GV_POD_FOREIGN_GATE)) == 0;
+static bool waits_for_a_node(const gv_pod *pod, bool gated) {
+    uint32_t gates = GV_POD_FOREIGN_GATE | (gated ? 0 : GV_POD_GROVE_GATE);
+    return gv_pod_is_active(pod) && !gv_pod_is_bound(pod) && (pod->flags & gates) == 0;
 }
 
 /* Pods of one clique: members that have a node, and seats for those that wait for one. */
@@ -159,7 +160,7 @@ static grove_status add_pods(describe *d, gv_str clique, uint32_t class_id, uint
         }
         if (gv_pod_is_active(pod) && gv_pod_is_bound(pod)) {
             members++;
-        } else if (waits_for_a_node(pod)) {
+        } else if (waits_for_a_node(pod, d->gated)) {
             gv_view_seat *seat = gv_arena_new(&d->v->scratch, gv_view_seat);
             if (!seat) {
                 return gv_error_nomem(d->err);
@@ -261,7 +262,8 @@ static grove_status fill_gang(describe *d, const grove_node *podgang) {
 }
 
 grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_config *config,
-                              const grove_node *podgang, gv_view_gang *out, grove_error *err) {
+                              const grove_node *podgang, bool gated, gv_view_gang *out,
+                              grove_error *err) {
     const grove_node *meta = grove_node_get(podgang, "metadata");
     gv_map podgroups;
     *out = (gv_view_gang){0};
@@ -271,6 +273,7 @@ grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_
                   .store = store,
                   .out = out,
                   .podgroups = &podgroups,
+                  .gated = gated,
                   .ns = gv_node_get_str(meta, "namespace"),
                   .gang = gv_node_get_str(meta, "name"),
                   .err = err};

@@ -63,8 +63,10 @@ grove_status gv_view_verify(const gv_view *v, const grove_store *store, grove_er
 grove_status gv_view_resync(gv_view *v, const grove_store *store, grove_error *err);
 void gv_view_topologies_fini(gv_view *v); /* of view_gang.c, for gv_view_fini */
 
-/* Describes a PodGang object for the engine in v->gang. */
+/* Describes a PodGang object for the engine in v->gang. `gated`: pods that only Grove's own gate holds back
+ * are seats too, for schedulers that are handed a gang whole with its places. */
 grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_config *config,
-                              const grove_node *podgang, gv_view_gang *out, grove_error *err);
+                              const grove_node *podgang, bool gated, gv_view_gang *out,
+                              grove_error *err);
 
 #endif

@@ -142,6 +142,33 @@ static void test_restart_changes_nothing(void **state) {
     world_check_rest(&w);
 }
 
+/* A stock scheduler with config.gangScheduling: pods are let go together, towards places that hold them
+ * all, and it binds them one by one. A gang that does not fit stays gated whole. */
+static void test_stock_scheduler_gets_whole_gangs(void **state) {
+    static const char settings[] =
+        "{\"apiVersion\":\"operator.config.grove.io/v1alpha1\",\"kind\":\"OperatorConfiguration\","
+        "\"scheduler\":{\"profiles\":[{\"name\":\"default-scheduler\","
+        "\"config\":{\"gangScheduling\":true}}]}}";
+    world gang;
+    cluster_options options = {.stock_scheduler = 1, .nodes = "1x1x1x4"};
+    grove_error err = GROVE_ERROR_INIT;
+    (void)state;
+    assert_int_equal(grove_config_new(env, &options.config), GROVE_OK);
+    assert_int_equal(grove_config_load(options.config, settings, strlen(settings), &err), GROVE_OK);
+    world_start(&gang, env, options);
+    world_apply(&gang, world_set); /* base gang: 4 GPUs; the scaled one finds none */
+    world_settle(&gang);
+    assert_int_equal(world_ready_pods(&gang, "grove.io/podgang=s-0"), 5);
+    assert_int_equal(world_pods(&gang, "grove.io/podgang=s-0-cell-0", NULL), 3);
+    assert_int_equal(world_ready_pods(&gang, "grove.io/podgang=s-0-cell-0"), 0);
+    assert_int_equal(grove_sim_add_nodes(gang.c->sim, "nodes=1,gpu=8,prefix=new", &err), GROVE_OK);
+    world_settle(&gang);
+    assert_int_equal(world_ready_pods(&gang, "grove.io/podgang=s-0-cell-0"), 3);
+    world_check_rest(&gang);
+    world_end(&gang);
+    grove_config_unref(options.config);
+}
+
 static void test_deletion_leaves_nothing(void **state) {
     (void)state;
     world_delete(&w, GROVE_KIND_PODCLIQUESET, "s");
@@ -171,6 +198,7 @@ int main(void) {
         LIFE(test_new_image_rolls_one_clique),
         LIFE(test_node_loss_heals),
         LIFE(test_restart_changes_nothing),
+        LIFE(test_stock_scheduler_gets_whole_gangs),
         LIFE(test_deletion_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define STUCK_MAX 100 /* turns at one instant: more is a loop that nothing will end */
-#define BINDERS "default-scheduler,kai-scheduler,grove-scheduler,lpx-scheduler,volcano"
+#define OTHER_BINDERS "kai-scheduler,grove-scheduler,lpx-scheduler,volcano"
 
 /* ---- admission: what Grove's webhooks and its resource definitions would do ---- */
 
@@ -114,7 +114,8 @@ grove_status cluster_apply(cluster *c, grove_doc *doc, const grove_node *object,
 
 static grove_status make_sim(cluster *c, const cluster_options *o, grove_error *err) {
     grove_sim_options sim = {.size = (uint32_t)sizeof sim,
-                             .flags = o->sim_flags | GROVE_SIM_NO_SCHEDULER |
+                             .flags = o->sim_flags |
+                                      (o->stock_scheduler ? 0 : GROVE_SIM_NO_SCHEDULER) |
                                       (o->strict_namespaces ? 0 : GROVE_SIM_AUTO_NAMESPACES),
                              .seed = o->seed,
                              .start_ns = o->start_ns,
@@ -146,7 +147,10 @@ static grove_status make_engine(cluster *c, const cluster_options *o, grove_erro
     grove_engine_options engine = {.size = (uint32_t)sizeof engine,
                                    .flags = o->engine_flags,
                                    .config = c->config,
-                                   .bind_schedulers = o->binders ? o->binders : BINDERS,
+                                   .bind_schedulers = o->binders ? o->binders
+                                                      : o->stock_scheduler
+                                                          ? OTHER_BINDERS
+                                                          : "default-scheduler," OTHER_BINDERS,
                                    .seed = o->seed};
     return grove_engine_new(c->env, &engine, &c->engine, err);
 }

@@ -27,6 +27,8 @@ static const char help[] =
     "10m]\n"
     "  --instant          pods are Ready as soon as they are bound\n"
     "  --watch            print each change as it happens\n"
+    "  --stock-scheduler  pods of default-scheduler are bound one by one, as a stock "
+    "kube-scheduler does\n"
     "  --check            verify the planner's laws at every step\n"
     "  --seed N           seed of everything that may be chosen freely [0]\n"
     "  -o text|json|yaml  final state: tables, or a List with status, events and timeline [text]\n"
@@ -270,6 +272,8 @@ static int parse(request *q, int argc, char **argv, int *out_files) {
             q->watch = 1;
         } else if (strcmp(word, "--instant") == 0) {
             q->options.instant = 1;
+        } else if (strcmp(word, "--stock-scheduler") == 0) {
+            q->options.stock_scheduler = 1;
         } else if (strcmp(word, "--check") == 0) {
             q->options.engine_flags |= GROVE_ENGINE_CHECK;
         } else if (word[0] == '-' && word[1]) {
