@@ -159,12 +159,13 @@ def main():
     args = parser.parse_args()
     try:
         server = Server(args.kubeconfig)
-        for path in sorted((ROOT / "deploy/crds/upstream").glob("*.yaml")):
+        for path in sorted((ROOT / "deploy/crds").glob("*/*.yaml")):  # the extended set comes first, and is only tried
             crd = yaml.safe_load(path.read_text())
+            dry = "&dryRun=All" if path.parent.name == "extended" else ""
             status, answer = server.call("PATCH", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
-                                         f"{crd['metadata']['name']}?fieldManager=test&force=true", crd, "application/apply-patch+yaml")
+                                         f"{crd['metadata']['name']}?fieldManager=test&force=true{dry}", crd, "application/apply-patch+yaml")
             if status >= 300:
-                print(f"{path.name}: {answer.get('message')}")
+                print(f"{path.parent.name}/{path.name}: {answer.get('message')}")
                 return 1
     except OSError as error:
         print(f"schema_on_server: skipped: no server: {error}", file=sys.stderr)

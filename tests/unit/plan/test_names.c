@@ -103,6 +103,33 @@ static void test_too_long_and_twice(void **state) {
     grove_env_unref(env);
 }
 
+/* A claim's name has 63 letters at replica index 9: index 10 is one too long, and the list says so. */
+static void test_claims_at_the_highest_index(void **state) {
+    static const char CLAIMS[] =
+        "{resourceClaimTemplates: [{name: t23456789-123456789-123456789-123456789-123456789-1, "
+        "templateSpec: {spec: {devices: {requests: [{name: d, exactly: {deviceClassName: "
+        "x}}]}}}}], "
+        "cliques: [{name: w, resourceSharing: [{name: "
+        "t23456789-123456789-123456789-123456789-123456789-1, scope: PerReplica}], spec: "
+        "{roleName: "
+        "w, replicas: 2, minAvailable: 1, autoScalingConfig: {maxReplicas: 11}, " POD "}}]}";
+    const input in = {"a2345", CLAIMS, 1};
+    grove_env *env = NULL;
+    grove_doc *doc = NULL;
+    (void)state;
+    assert_int_equal(grove_env_new(NULL, &env), 0);
+    assert_int_equal(list(env, &in, &doc), 0);
+    const grove_node *root = grove_doc_root(doc);
+    const grove_node *last = find(
+        grove_node_get(root, "names"), "ResourceClaim",
+        "a2345-0-w-10-t23456789-123456789-123456789-123456789-123456789-1");
+    assert_non_null(last);
+    assert_int_equal(gv_node_get_int(last, "margin", 0), 63 - 64);
+    assert_int_equal(gv_node_get_int(root, "overLimit", 0), 1);
+    grove_doc_unref(doc);
+    grove_env_unref(env);
+}
+
 static void test_refuses(void **state) {
     const input nameless = {"''", SCALED, 1};
     grove_env *env = NULL;
@@ -146,6 +173,7 @@ static void test_oom(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_scale),
                                        cmocka_unit_test(test_too_long_and_twice),
+                                       cmocka_unit_test(test_claims_at_the_highest_index),
                                        cmocka_unit_test(test_refuses), cmocka_unit_test(test_oom)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
