@@ -272,7 +272,7 @@ cp_smoke() {
     kubectl_admin create namespace "$name" >/dev/null
     wait_for 30 "its service account" kubectl_admin -n "$name" get serviceaccount default
     sed "s/NAMESPACE/$name/" "$HERE/smoke.yaml" | kubectl_admin apply -f - >/dev/null
-    kubectl_admin -n "$name" wait pod --all --for condition=Ready --timeout 60s >/dev/null || {
+    kubectl_admin -n "$name" wait pod --all --for condition=Ready --timeout 150s >/dev/null || {
         kubectl_admin -n "$name" get pods,events -o wide >&2
         die "the pods did not come up: $(tail -n 1 "$STATE/nodesim.log")"
     }
@@ -283,7 +283,7 @@ cp_smoke() {
     if KUBECONFIG=$STATE/nobody.kubeconfig "$(bin_folder)/kubectl" -n "$name" get pods >/dev/null 2>&1; then
         die "RBAC let nobody read pods"
     fi
-    kubectl_admin delete namespace "$name" --wait --timeout 60s >/dev/null
+    kubectl_admin delete namespace "$name" --wait --timeout 150s >/dev/null
     [ "$was_up" -eq 1 ] || cp_down
     say "control-plane: smoke test passed"
 }
