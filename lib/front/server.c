@@ -410,8 +410,10 @@ static void on_signal(evutil_socket_t fd, short what, void *ctx) {
     (void)fd;
     (void)what;
     while (s->conns) {
-        gv_front_unwatch(s->front, s->conns->watch);
-        finish(s->conns);
+        conn *c = s->conns;
+        s->conns = c->next;
+        gv_front_unwatch(s->front, c->watch);
+        finish(c);
     }
     event_base_loopexit(s->base, &tv);
 }

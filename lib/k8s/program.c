@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Credential programs by posix_spawn: own process group, time limit, output limit. */
-#define _GNU_SOURCE /* pipe2, posix_spawnp */
+#define _GNU_SOURCE /* pipe2, posix_spawnp, environ */
 #include "program.h"
 
 #include <errno.h>
@@ -15,8 +15,6 @@
 #include <grove/sys/util.h>
 
 #define OUTPUT_LIMIT (UINT64_C(1) << 20)
-
-extern char **environ;
 
 void gv_k8s_program_init(gv_k8s_program *p, grove_env *env) {
     *p = (gv_k8s_program){.fd = -1};
