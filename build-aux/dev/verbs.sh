@@ -33,7 +33,7 @@ variant_test() { # NAME [RUN-TESTS OPTIONS...]: builds the variant and runs ever
     variant_setup "$name"
     compile "$(variant "$name")"
     sanitizer_environment
-    "$ROOT/build-aux/run-tests.py" "$(variant "$name")" --no-suite build-aux --jobs "$JOBS" \
+    "$ROOT/build-aux/run-tests.py" "$(variant "$name")" --no-suite build-aux --no-suite cluster --jobs "$JOBS" \
         --multiplier 5 "$@"
 }
 
@@ -76,7 +76,23 @@ verb_test() { # [NAME...]: unit, golden and conformance suites, the gates' self-
     configure "$BUILD"
     compile "$BUILD"
     say "== test"
-    "$ROOT/build-aux/run-tests.py" "$BUILD" --no-suite gate --jobs "$JOBS" "$@"
+    "$ROOT/build-aux/run-tests.py" "$BUILD" --no-suite gate --no-suite cluster --jobs "$JOBS" "$@"
+}
+
+verb_k8s() { # [--if-built]: the Kubernetes backend and the engine against a real API server
+    local script="$ROOT/tests/control-plane/control-plane.sh" was_up=1 result=0
+    if [ "${1:-}" = --if-built ] && ! "$script" built; then
+        say "k8s: SKIPPED: the control plane is not built here (./dev control-plane build, about 11 minutes)"
+        return 77
+    fi
+    deps_ensure build test cluster
+    configure "$BUILD"
+    compile "$BUILD"
+    "$script" status >/dev/null 2>&1 || was_up=0
+    "$script" up >/dev/null
+    "$ROOT/build-aux/run-tests.py" "$BUILD" --suite cluster --jobs 1 || result=$?
+    [ "$was_up" = 1 ] || "$script" down
+    return "$result"
 }
 
 verb_gates() { exec python3 "$ROOT/build-aux/gates.py" "$@"; }
@@ -231,7 +247,7 @@ verb_cross() { # arm64|s390x|i386: unit, golden and hash suites on another machi
     s390x) cross_stand_in "$(variant cross-s390x)" qemu-s390x tools/grovectl/grovectl tests/unit/plan/plan_drive ;;
     esac
     "$ROOT/build-aux/run-tests.py" "$(variant "cross-$target")" --no-suite build-aux --no-suite gate \
-        --no-suite native --jobs "$JOBS" --multiplier 10 "$@"
+        --no-suite cluster --no-suite native --jobs "$JOBS" --multiplier 10 "$@"
 }
 
 verb_control_plane() { # up|down|status
@@ -277,6 +293,7 @@ usage: ./dev VERB [ARGS...]
   format [--all]       formats the files changed against main, or all; --check only tells
   control-plane up|down|status
                        a real Kubernetes control plane on loopback, for tests
+  k8s                  the Kubernetes backend and the engine against that control plane
 
   deps [GROUP...|all]  installs missing Debian packages (build-aux/packages.txt); other verbs call it
   hooks                switches on the pre-commit hook of this clone

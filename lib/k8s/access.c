@@ -152,7 +152,7 @@ static grove_status impersonate(grove_env *env, const grove_k8s_options *o, gv_k
 
 grove_status gv_k8s_access_load(grove_env *env, const grove_k8s_options *options,
                                 gv_k8s_access *out, grove_error *err) {
-    gv_k8s_access a;
+    gv_k8s_access a = {0};
     grove_status st = find(env, options, &a, err);
     if (st < 0) {
         return st;

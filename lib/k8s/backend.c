@@ -144,9 +144,7 @@ static void destroy(void *impl) {
     grove_env *env = k->env;
     gv_k8s_drop_calls(k);
     gv_k8s_drop_watches(k);
-    if (k->transport.ops) {
-        k->transport.ops->destroy(k->transport.impl);
-    }
+    k->transport.ops->destroy(k->transport.impl);
     gv_k8s_identity_fini(&k->identity);
     gv_k8s_access_fini(&k->access);
     gv_k8s_pool_fini(&k->texts);

@@ -128,7 +128,7 @@ static void stream_error(gv_k8s_watch *w, const grove_node *status) {
     if (code == 410) {
         gv_k8s_watch_lost(w, message, false);
     } else if (w->mode == GV_K8S_STREAM) {
-        w->k->no_watchlist[w->kind] = true; /* an old etcd behind a new server */
+        w->k->flags |= GROVE_K8S_NO_WATCHLIST; /* an old etcd behind a new server: for all kinds */
         gv_k8s_watch_lost(w, message, w->told_any);
     } else if (w->failures >= 5) {
         gv_k8s_watch_lost(w, message, true);
@@ -188,7 +188,7 @@ static void stream_event(gv_k8s_watch *w, grove_doc *doc) {
 
 static grove_status next_event(gv_k8s_watch *w, bool *out_any) {
     const char *text = NULL;
-    size_t len = 0, at = w->framer.at, start = w->framer.start;
+    size_t len = 0;
     *out_any = gv_k8s_framer_next(&w->framer, &text, &len);
     if (!*out_any) {
         if (w->framer.broken) {
@@ -202,8 +202,6 @@ static grove_status next_event(gv_k8s_watch *w, bool *out_any) {
     if (st == GROVE_E_NOMEM) { /* scanned again next time */
         w->framer.at = w->framer.start;
         w->framer.depth = 0;
-        (void)at;
-        (void)start;
         return st;
     }
     if (st < 0) {

@@ -4,6 +4,7 @@
 # scheduler, and nodesim in place of kubelets. Called by `./dev control-plane VERB`.
 #
 #     build          the programs, from Go modules (about 11 minutes on two cores, once)
+#     built          exit 0 when that was done
 #     up [SPEC]      starts everything; SPEC: nodes as for `grovectl sim --nodes` [2x2x4x8]
 #     down           ends everything; nothing is kept
 #     status         what runs; exit 0 when all of it does, 3 otherwise
@@ -290,6 +291,7 @@ cp_smoke() {
 
 case ${1:-} in
 build) build_programs && build_nodesim ;;
+built) built ;;
 up) shift && cp_up "$@" ;;
 down) cp_down ;;
 status) cp_status ;;
