@@ -142,7 +142,6 @@ grove_status gv_k8s_send_calls(gv_k8s *k, gv_k8s_readiness ready);
 grove_status gv_k8s_judge_calls(gv_k8s *k);
 grove_status gv_k8s_tell_calls(gv_k8s *k, const grove_sink *sink, uint32_t *budget);
 int64_t gv_k8s_calls_deadline(const gv_k8s *k);
-bool gv_k8s_token_open(const gv_k8s *k, uint64_t token);
 void gv_k8s_drop_calls(gv_k8s *k);
 
 /* Starts a request with the headers that all share. */

@@ -126,26 +126,12 @@ static gv_k8s_call *find_in(const gv_k8s_list *l, uint64_t token) {
     return c;
 }
 
-/* In a queue: *out_queue is set. */
-static gv_k8s_call *find(gv_k8s *k, uint64_t token, gv_k8s_list **out_queue) {
-    for (int i = 0; i < GV_K8S_CLASSES; i++) {
-        gv_k8s_call *c = find_in(&k->queues[i], token);
-        if (c) {
-            *out_queue = &k->queues[i];
-            return c;
-        }
+static gv_k8s_call *find_queued(const gv_k8s *k, uint64_t token) {
+    gv_k8s_call *c = NULL;
+    for (int i = 0; i < GV_K8S_CLASSES && !c; i++) {
+        c = find_in(&k->queues[i], token);
     }
-    gv_k8s_call *c = find_in(&k->sent, token);
-    return c ? c : find_in(&k->ended, token);
-}
-
-bool gv_k8s_token_open(const gv_k8s *k, uint64_t token) {
-    for (int i = 0; i < GV_K8S_CLASSES; i++) {
-        if (find_in(&k->queues[i], token)) {
-            return true;
-        }
-    }
-    return find_in(&k->sent, token) || find_in(&k->ended, token);
+    return c;
 }
 
 /* It has its verdict: what waits for the object may go. */
@@ -165,22 +151,23 @@ static void end_with(gv_k8s *k, gv_k8s_call *c, grove_status status, const char 
 }
 
 grove_status gv_k8s_cancel_call(gv_k8s *k, uint64_t token) {
-    gv_k8s_list *queue = NULL;
-    gv_k8s_call *c = find(k, token, &queue);
-    if (!c) {
-        return GROVE_E_NOT_FOUND;
-    }
-    if (queue) {
-        take(queue, c);
+    gv_k8s_call *c = find_queued(k, token);
+    if (c) {
+        take(&k->queues[c->class], c);
         end_with(k, c, GROVE_E_CANCELLED, "cancelled before it was sent");
-    } else if (c->handle && !c->is_write) {
+        return GROVE_OK;
+    }
+    c = find_in(&k->sent, token);
+    if (c && !c->is_write) {
         k->transport.ops->stop(k->transport.impl, c->handle);
         c->handle = NULL;
         k->in_flight--;
         take(&k->sent, c);
         end_with(k, c, GROVE_E_CANCELLED, "cancelled");
+        return GROVE_OK;
     }
-    return GROVE_OK; /* a write on its way: its completion says what became of it */
+    /* a write on its way, or an answer that came: the completion says what became of it */
+    return c || find_in(&k->ended, token) ? GROVE_OK : GROVE_E_NOT_FOUND;
 }
 
 void gv_k8s_drop_calls(gv_k8s *k) {
