@@ -8,7 +8,7 @@
 
 #define FIRST_PASS_DOMAINS 8 /* candidates that the first greedy pass tries */
 #define OTHER_PASS_DOMAINS 3 /* and each further pass */
-#define TOGETHER_DOMAINS 3   /* narrowest domains tried for the whole gang */
+#define TOGETHER_DOMAINS 2   /* narrowest domains tried for the whole gang */
 #define LIKELY_DOMAINS 2     /* of many narrow candidates, tried before all are gathered */
 #define DEFAULT_FRONTIER 4096u
 #define SCRATCH_LIMIT ((size_t)256 << 20) /* memory of one exact search before it starts over */

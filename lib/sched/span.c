@@ -9,7 +9,7 @@
 
 #define SPAN_PODS 512u /* larger gangs keep the span that was found first */
 #define SPAN_CANDIDATES 6u
-#define SPAN_SINGLES 1u
+#define SPAN_SINGLES 2u
 #define SPAN_HOSTS 72u /* a closer look at hosts only below so many */
 #define SPAN_HOST_PODS 48u
 #define SPAN_FRONTIER 512u
