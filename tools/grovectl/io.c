@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "verbs.h"
 
@@ -215,11 +216,20 @@ static void print_source(const char *text, uint32_t line, uint32_t column) {
     }
 }
 
+/* Colours for a person at a terminal; NO_COLOR turns them off, as it does elsewhere. */
+static int has_colours(void) {
+    const char *no = getenv("NO_COLOR");
+    return isatty(STDERR_FILENO) && !(no && no[0]);
+}
+
 void io_print_diag(const char *file, const char *text, const grove_diag *diag) {
     static const char *const words[] = {"finding", "error", "warning", "note"};
+    static const char *const colours[] = {"", "\033[1;31m", "\033[1;33m", "\033[1;36m"};
     bool known = diag->severity >= GROVE_SEVERITY_ERROR && diag->severity <= GROVE_SEVERITY_NOTE;
     print_place(file, diag->line, diag->column);
-    fprintf(stderr, "%s GRV%04u: ", words[known ? diag->severity : 0], diag->code);
+    int kind = known ? diag->severity : 0, coloured = has_colours();
+    fprintf(stderr, "%s%s%s GRV%04u: ", coloured ? colours[kind] : "", words[kind],
+            coloured ? "\033[0m" : "", diag->code);
     if (diag->path[0]) {
         fprintf(stderr, "%s: ", diag->path);
     }
