@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The HTTP front below its sockets, on any requests. An input is a few requests, a line each with tabs
- * between method, target, Accept, Content-Type and body. Oracles: every request has an answer with a code
+ * The HTTP front below its sockets, on any requests. An input is a few requests, each ended by a record
+ * separator (1E), with tabs between method, target, Accept, Content-Type and body. Oracles: every request has an answer with a code
  * that HTTP knows; what is called JSON reads back, and an error is a Status that says its own code; lines
  * of watches read back as events.
  */
@@ -15,6 +15,7 @@
 #define REQUESTS_MAX 8
 #define LINE_MAX_BYTES 4096
 #define FIELDS 5
+#define RECORD_END 0x1E
 
 static void require(int holds) {
     if (!holds) {
@@ -61,7 +62,8 @@ static void on_end(void *ctx, uint64_t watch) {
 }
 
 /* Cuts a line at its tabs; what is missing is empty. */
-static void ask(gv_front *front, char *line) {
+static void ask(gv_front *front, char *line, size_t len) {
+    const char *end = line + len;
     const char *field[FIELDS] = {"", "", "", "", ""};
     gv_front_response out;
     for (int i = 0; i < FIELDS; i++) {
@@ -73,7 +75,8 @@ static void ask(gv_front *front, char *line) {
         *tab = '\0';
         line = tab + 1;
     }
-    gv_front_request in = {field[0], field[1], field[2], field[3], field[4], strlen(field[4])};
+    gv_front_request in = {field[0], field[1], field[2],
+                           field[3], field[4], field[4][0] ? (size_t)(end - field[4]) : 0};
     gv_front_response_init(&out, the_env);
     require(gv_front_handle(front, &in, &out) == GROVE_OK);
     check_answer(&out);
@@ -83,13 +86,13 @@ static void ask(gv_front *front, char *line) {
 static void ask_all(gv_front *front, grove_sim *sim, const char *data, size_t size) {
     gv_front_sink sink = {NULL, on_line, on_end};
     for (int n = 0; n < REQUESTS_MAX && size > 0; n++) {
-        const char *end = memchr(data, '\n', size);
+        const char *end = memchr(data, RECORD_END, size);
         size_t len = end ? (size_t)(end - data) : size, used = len + (end ? 1 : 0);
         char *line = len <= LINE_MAX_BYTES ? malloc(len + 1) : NULL;
         if (line) {
             memcpy(line, data, len);
             line[len] = '\0';
-            ask(front, line);
+            ask(front, line, len);
             free(line);
         }
         require(grove_sim_advance(sim, grove_sim_now(sim) + 1000000000, NULL) == GROVE_OK);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenAPI v3 as far as clients decide by it: which paths exist and which query parameters writes take.
- * Schemas are not in it yet; without them kubectl leaves the checking of fields to the server.
+ * OpenAPI v3 as far as clients decide by it: which paths exist, which query parameters writes take, and the
+ * schemas of Grove's kinds. Without a schema kubectl leaves the checking of fields to the server.
  */
 #include "front/parts.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include <grove/admission.h>
+
+#define GVK "x-kubernetes-group-version-kind"
 
 /* "api/v1" or "apis/grove.io/v1alpha1" */
 static void path_of(grove_kind kind, char *out, size_t cap) {
@@ -46,6 +50,14 @@ static void put_index(grove_builder *b) {
     grove_builder_close(b);
 }
 
+static void put_gvk(grove_builder *b, const char *key, grove_kind kind) {
+    grove_builder_open_object(b, key);
+    grove_builder_string(b, "group", grove_kind_group(kind));
+    grove_builder_string(b, "kind", grove_kind_name(kind));
+    grove_builder_string(b, "version", grove_kind_version(kind));
+    grove_builder_close(b);
+}
+
 static void put_write(grove_builder *b, const char *method, grove_kind kind) {
     static const char *const params[] = {"dryRun", "fieldManager", "fieldValidation"};
     grove_builder_open_object(b, method);
@@ -62,11 +74,7 @@ static void put_write(grove_builder *b, const char *method, grove_kind kind) {
     grove_builder_close(b);
     grove_builder_open_object(b, "responses");
     grove_builder_close(b);
-    grove_builder_open_object(b, "x-kubernetes-group-version-kind");
-    grove_builder_string(b, "group", grove_kind_group(kind));
-    grove_builder_string(b, "kind", grove_kind_name(kind));
-    grove_builder_string(b, "version", grove_kind_version(kind));
-    grove_builder_close(b);
+    put_gvk(b, GVK, kind);
     grove_builder_close(b);
 }
 
@@ -87,7 +95,63 @@ static void put_paths(grove_builder *b, grove_kind kind) {
     grove_builder_close(b);
 }
 
-static void put_document(grove_builder *b, grove_kind leader) {
+/* ---- schemas ---- */
+
+/* The resource definition of a kind; NULL where there is none, or no YAML to read it by. */
+static grove_status read_crd(grove_env *env, grove_kind kind, grove_doc **out_doc) {
+    grove_buf text;
+    grove_buf_init(&text, env);
+    grove_status st = grove_crd_write(env, grove_kind_name(kind), GROVE_CRD_UPSTREAM, &text, NULL);
+    if (st == GROVE_OK) {
+        st = grove_doc_parse_yaml(env, text.data, (size_t)text.len, 0, out_doc, NULL);
+    }
+    grove_buf_fini(&text);
+    return st == GROVE_E_NOMEM ? st : GROVE_OK;
+}
+
+/* "io.grove.scheduler.v1alpha1.PodGang": the labels of the group in reverse order. */
+static void schema_name(grove_kind kind, char *out, size_t cap) {
+    const char *group = grove_kind_group(kind), *end = group + strlen(group);
+    size_t at = 0;
+    out[0] = '\0';
+    while (end > group && at < cap) {
+        const char *start = end;
+        while (start > group && start[-1] != '.') {
+            start--;
+        }
+        int n = snprintf(out + at, cap - at, "%.*s.", (int)(end - start), start);
+        at += n > 0 ? (size_t)n : 0;
+        end = start > group ? start - 1 : group;
+    }
+    if (at < cap) {
+        (void)snprintf(out + at, cap - at, "%s.%s", grove_kind_version(kind),
+                       grove_kind_name(kind));
+    }
+}
+
+static grove_status put_schema(grove_builder *b, grove_env *env, grove_kind kind) {
+    char name[256];
+    grove_doc *crd = NULL;
+    grove_status st = grove_kind_is_custom(kind) ? read_crd(env, kind, &crd) : GROVE_OK;
+    const grove_node *schema = grove_node_at_path(crd ? grove_doc_root(crd) : NULL,
+                                                  "/spec/versions/0/schema/openAPIV3Schema");
+    if (st == GROVE_OK && schema) {
+        schema_name(kind, name, sizeof name);
+        grove_builder_open_object(b, name);
+        for (const grove_node *m = grove_node_first(schema); m; m = grove_node_next(schema, m)) {
+            grove_builder_link(b, grove_node_key(m, NULL), crd, m);
+        }
+        grove_builder_open_array(b, GVK);
+        put_gvk(b, NULL, kind);
+        grove_builder_close(b);
+        grove_builder_close(b);
+    }
+    grove_doc_unref(crd);
+    return st;
+}
+
+static grove_status put_document(grove_builder *b, grove_env *env, grove_kind leader) {
+    grove_status st = GROVE_OK;
     grove_builder_open_object(b, NULL);
     grove_builder_string(b, "openapi", "3.0.0");
     grove_builder_open_object(b, "info");
@@ -103,9 +167,13 @@ static void put_document(grove_builder *b, grove_kind leader) {
     grove_builder_close(b);
     grove_builder_open_object(b, "components");
     grove_builder_open_object(b, "schemas");
+    for (grove_kind k = leader; st == GROVE_OK && k < GROVE_KIND_COUNT; k++) {
+        st = same_document(k, leader) ? put_schema(b, env, k) : GROVE_OK;
+    }
     grove_builder_close(b);
     grove_builder_close(b);
     grove_builder_close(b);
+    return st;
 }
 
 /* The kind whose document it is; NONE: no such document. */
@@ -136,10 +204,10 @@ grove_status gv_front_openapi(gv_front_call *c) {
     if (index) {
         put_index(b);
     } else {
-        put_document(b, leader);
+        st = put_document(b, c->env, leader);
     }
     c->form = GV_FORM_JSON;
-    st = gv_front_built(c, 200, b);
+    st = st < 0 ? st : gv_front_built(c, 200, b);
     grove_builder_free(b);
     return st;
 }

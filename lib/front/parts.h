@@ -33,8 +33,6 @@ void gv_front_query_fini(gv_front_query *q);
 /* The first value of a key; NULL: not given. */
 const char *gv_front_query_get(const gv_front_query *q, const char *key);
 bool gv_front_query_true(const gv_front_query *q, const char *key);
-/* Decodes %XX (and + when `plus`) of in[0..n) to `out`; false when it is malformed or holds a NUL. */
-bool gv_front_decode(const char *in, size_t n, bool plus, grove_buf *out);
 
 #define GV_FRONT_SEGMENTS 8
 #define GV_FRONT_TARGET_MAX 8192
@@ -139,6 +137,8 @@ grove_status gv_front_watch(gv_front_call *c);
 grove_status gv_front_check_version(gv_front_call *c, bool *out_ok);
 /* An operation with what all have in common. */
 grove_op gv_front_op(const gv_front_call *c, grove_verb verb);
+/* A body in protobuf as a document; GROVE_E_UNSUPPORTED for what is not understood. */
+grove_status gv_front_protobuf(gv_front_call *c, grove_doc **out_doc);
 /* The body as a document; *out_doc stays NULL when it was refused. `patch`: worded as for a patch. */
 grove_status gv_front_body(gv_front_call *c, bool yaml, bool patch, grove_doc **out_doc);
 /* Reads dryRun into op->flags; *out_ok false: refused. */

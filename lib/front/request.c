@@ -45,15 +45,20 @@ static int decode_one(const char *in, size_t n, size_t *at, bool plus) {
     return value;
 }
 
-bool gv_front_decode(const char *in, size_t n, bool plus, grove_buf *out) {
+/* Decodes in[0..n) behind what `out` holds. */
+static grove_status decode(const char *in, size_t n, grove_buf *out) {
     for (size_t i = 0; i < n;) {
-        int c = decode_one(in, n, &i, plus);
+        int c = decode_one(in, n, &i, true);
         char byte = (char)c;
-        if (c <= 0 || grove_buf_append(out, &byte, 1) < 0) {
-            return false;
+        if (c <= 0) {
+            return GROVE_E_INVALID;
+        }
+        grove_status st = grove_buf_append(out, &byte, 1);
+        if (st < 0) {
+            return st;
         }
     }
-    return true;
+    return GROVE_OK;
 }
 
 /* How many bytes of continuation a first byte promises; -1: it is none. */
@@ -85,9 +90,11 @@ static bool is_utf8(const char *text, size_t n) {
 
 static grove_status add_text(gv_front_query *q, const char *in, size_t n, size_t *out_at) {
     *out_at = (size_t)q->text.len;
-    if (!gv_front_decode(in, n, true, &q->text) ||
-        (q->text.len > *out_at &&
-         !is_utf8(q->text.data + *out_at, (size_t)q->text.len - *out_at))) {
+    grove_status st = decode(in, n, &q->text);
+    if (st < 0) {
+        return st;
+    }
+    if (q->text.len > *out_at && !is_utf8(q->text.data + *out_at, (size_t)q->text.len - *out_at)) {
         return GROVE_E_INVALID;
     }
     return grove_buf_append(&q->text, "", 1);

@@ -38,16 +38,28 @@ grove_status gv_front_body(gv_front_call *c, bool yaml, bool patch, grove_doc **
                            grove_kind_name(c->route.kind), yaml ? "yaml" : "json", err.message);
 }
 
+/* The object as it came, in any of the forms that are understood. */
+static grove_status read_object(gv_front_call *c, grove_doc **out_doc) {
+    const char *type = c->req->content_type;
+    bool yaml = type_is(type, "application/yaml");
+    if (yaml || is_json(type)) {
+        return gv_front_body(c, yaml, false, out_doc);
+    }
+    grove_status st = type_is(type, "application/vnd.kubernetes.protobuf")
+                          ? gv_front_protobuf(c, out_doc)
+                          : GROVE_E_UNSUPPORTED;
+    if (st != GROVE_E_UNSUPPORTED) {
+        return st;
+    }
+    return gv_front_refuse(c, 415, "UnsupportedMediaType", GV_DETAILS_NONE,
+                           ACCEPTED "application/json, application/yaml, "
+                                    "application/vnd.kubernetes.protobuf");
+}
+
 /* The object of a POST or PUT. */
 static grove_status object_body(gv_front_call *c, grove_doc **out_doc) {
-    bool yaml = type_is(c->req->content_type, "application/yaml");
-    if (!yaml && !is_json(c->req->content_type)) {
-        return gv_front_refuse(c, 415, "UnsupportedMediaType", GV_DETAILS_NONE,
-                               ACCEPTED "application/json, application/yaml, "
-                                        "application/vnd.kubernetes.protobuf");
-    }
     bool ok = true;
-    grove_status st = gv_front_body(c, yaml, false, out_doc);
+    grove_status st = read_object(c, out_doc);
     if (st == GROVE_OK && *out_doc && !c->route.sub[0]) {
         st = gv_front_check_fields(c, *out_doc, &ok);
     }

@@ -124,6 +124,13 @@ class Kubectl(unittest.TestCase):
         refused = self.other('bad').replace('roleName: router', 'roleName: pleader')
         self.assertIn('Error from server', self.run_once('create', '-f', '-', stdin=refused, code=1))
 
+    def test_create_by_command(self):
+        self.assertEqual(self.run_once('create', 'namespace', 'made'), 'namespace/made created\n')
+        self.assertEqual(self.run_once('create', 'configmap', 'm', '--from-literal=a=b', namespace='made'), 'configmap/m created\n')
+        self.assertEqual(self.run_once('get', 'configmap', 'm', '-o', 'jsonpath={.data.a}', namespace='made'), 'b')
+        self.assertEqual(self.run_once('create', 'serviceaccount', 's', namespace='made'), 'serviceaccount/s created\n')
+        self.run_once('delete', 'namespace', 'made')
+
     def test_label_annotate_patch(self):
         self.assertIn('labeled', self.run_once('label', 'pcs', SET, 'team=a'))
         self.run_once('label', 'pcs', SET, 'team=b', code=1)
@@ -148,6 +155,11 @@ class Kubectl(unittest.TestCase):
         self.assertIn('SchedulingDisabled', self.run_once('get', 'node', node))
         self.assertIn('drained', self.run_once('drain', node, '--ignore-daemonsets', '--timeout=60s'))
         self.assertIn('uncordoned', self.run_once('uncordon', node))
+
+    def test_explain(self):
+        text = self.run_once('explain', 'pcs.spec.template')
+        self.assertRegex(text, r'(?m)^FIELD: template <Object>$')
+        self.assertRegex(text, r'(?m)^  cliques\t<\[\]Object> -required-$')
 
     def test_what_there_is(self):
         text = self.run_once('api-resources')
