@@ -98,7 +98,8 @@ const uint32_t *grove_decision_nodes(const grove_decision *decision, uint32_t po
         return NULL;
     }
     *out_n = decision->first.v[podgroup + 1] - decision->first.v[podgroup];
-    return decision->nodes.v + decision->first.v[podgroup];
+    /* A decision without any pod has no list to point into. */
+    return decision->nodes.v ? decision->nodes.v + decision->first.v[podgroup] : NULL;
 }
 
 grove_level grove_decision_level(const grove_decision *decision, int32_t kind, uint32_t id) {
