@@ -25,6 +25,20 @@ def exported(library):
     return found
 
 
+def check_others(report, root, build):
+    """Each other library exports what its header declares and its map lists."""
+    for header, (map_name, library) in public_symbols.OTHER_LIBRARIES.items():
+        if not os.path.exists(os.path.join(root, header)):
+            continue
+        declared = {name for name, where in public_symbols.declared(root, others=True).items() if where == header}
+        for name in sorted(declared ^ public_symbols.mapped(root, map_name).keys()):
+            report.add(map_name, 1, f'{name} is not both declared and in the map')
+        path = os.path.join(build, library) if build else ''
+        if os.path.exists(path):  # it is built only where libcurl is
+            for name in sorted(declared ^ exported(path).keys()):
+                report.add(header, 1, f'{name} is not both declared and exported by {library}')
+
+
 def check(root, build):
     report = source_tree.Report('symbols')
     declared, mapped = public_symbols.declared(root), public_symbols.mapped(root)
@@ -50,6 +64,7 @@ def check(root, build):
         for name in sorted(symbols.keys() & mapped.keys()):
             if symbols[name] != mapped[name]:
                 report.add('libgrove.so', 1, f'{name} has node {symbols[name]}, the map says {mapped[name]}')
+    check_others(report, root, build)
     return report.finish()
 
 

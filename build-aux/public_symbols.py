@@ -7,15 +7,16 @@ import source_tree
 
 MAP = 'lib/libgrove.map'
 RELEASED = 'docs/symbols-in-versions.txt'
-OTHER_LIBRARIES = ('include/grove/k8s.h',)  # libgrove-k8s has a map of its own
+# Headers of other libraries: header -> (map, library in the build folder).
+OTHER_LIBRARIES = {'include/grove/k8s.h': ('lib/k8s/libgrove-k8s.map', 'lib/k8s/libgrove-k8s.so')}
 DECLARATION = re.compile(r'\bGROVE_API\b([^;({]*?)(\w+)[ \t\n]*(?:\(|;|\[)')
 
 
-def declared(root):
-    """name -> header, for every GROVE_API declaration."""
+def declared(root, others=False):
+    """name -> header, for every GROVE_API declaration of libgrove, or of the other libraries."""
     found = {}
     for name in source_tree.files(root, '.h', under=('include/grove/',)):
-        if name in OTHER_LIBRARIES:
+        if (name in OTHER_LIBRARIES) != others:
             continue
         code = source_tree.without_comments(source_tree.read(root, name), keep_strings=False)
         code = re.sub(r'^[ \t]*#(?:[^\n\\]|\\.)*', '', code, flags=re.M | re.S)
@@ -66,10 +67,10 @@ def map_text(root):
     return '\n'.join(lines) + '\n'
 
 
-def mapped(root):
+def mapped(root, map_name=MAP):
     """name -> node, as the map in the tree says."""
     found, node = {}, None
-    for line in source_tree.without_comments(source_tree.read(root, MAP)).splitlines():
+    for line in source_tree.without_comments(source_tree.read(root, map_name)).splitlines():
         opened = re.match(r'(\w+) \{', line)
         node = opened.group(1) if opened else node
         symbol = re.match(r'\s+([\w*]+);', line)
