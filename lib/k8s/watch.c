@@ -10,7 +10,8 @@
 
 #define FIRST_PAUSE (800 * GV_K8S_MS)
 #define LONGEST_PAUSE (30 * GV_K8S_SECOND)
-#define SILENCE (90 * GV_K8S_SECOND) /* a bookmark comes each minute */
+#define LOST_PERIOD (10 * GV_K8S_SECOND) /* a kind that is lost again so soon waits */
+#define SILENCE (90 * GV_K8S_SECOND)     /* a bookmark comes each minute */
 
 void gv_k8s_watch_pend(gv_k8s_watch *w, grove_event_type type, grove_doc *doc,
                        const grove_node *object, const char *version) {
@@ -45,16 +46,19 @@ static gv_k8s_mode first_mode(const gv_k8s_watch *w) {
 
 /* Before anything was told the beginning can begin again unseen. */
 void gv_k8s_watch_lost(gv_k8s_watch *w, const char *why, bool pause) {
-    if (pause) {
+    bool ends = w->synced || w->told_any;
+    int64_t *last = &w->k->lost_at[w->kind];
+    if (pause || (ends && *last != 0 && w->k->now - *last < LOST_PERIOD)) {
         gv_k8s_watch_pause(w);
     }
+    *last = ends ? w->k->now : *last;
     gv_k8s_log(w->k, GROVE_LOG_INFO, why ? why : "the position of a watch is lost", "kind",
                grove_kind_name(w->kind));
     grove_buf_clear(&w->position);
     gv_k8s_framer_reset(&w->framer);
     w->k->stats.relists++;
     w->k->activity++;
-    w->mode = w->synced || w->told_any ? GV_K8S_GONE : first_mode(w);
+    w->mode = ends ? GV_K8S_GONE : first_mode(w);
 }
 
 /* ---- life ---- */

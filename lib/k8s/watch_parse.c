@@ -267,7 +267,7 @@ static grove_status failed(gv_k8s_watch *w) {
     switch (v.status) {
     case GROVE_E_GONE:
         w->whole = w->mode == GV_K8S_LIST && w->position.len > 0;
-        gv_k8s_watch_lost(w, v.message, false);
+        gv_k8s_watch_lost(w, v.message, !w->synced && !w->told_any);
         break;
     case GROVE_E_REFUSED:
         if (w->mode ==

@@ -222,6 +222,27 @@ static void expired_status(void **state) {
     close_world(&w);
 }
 
+/* A server that loses every position sees a bounded number of requests, too. */
+static void always_expired(void **state) {
+    (void)state;
+    world w = {.f = {.piece = 1000}};
+    open_world(&w, http_410, 0);
+    int64_t now = START, end = START + 60 * SECOND;
+    uint32_t begun = 0;
+    while (now < end) {
+        if (begun == 0 || strstr(w.s.text, "GONE")) {
+            w.s.text[0] = '\0';
+            begin(&w.b, GROVE_KIND_POD, "1");
+            begun++;
+        }
+        int64_t next = look(&w.b, now, &w.s);
+        now = strstr(w.s.text, "GONE") ? now : next;
+    }
+    assert_in_range(begun, 10, 80);
+    assert_int_equal(w.f.n_sent, begun);
+    close_world(&w);
+}
+
 /* The second page is gone after the first was told: the beginning cannot be taken back. */
 static void page_expires(fake *f, const char *method, const char *url, const char *body,
                          fake_answer *out) {
@@ -408,7 +429,7 @@ int main(void) {
         cmocka_unit_test(second_page_expires), cmocka_unit_test(kind_unknown),
         cmocka_unit_test(backs_off),           cmocka_unit_test(nonsense_is_survived),
         cmocka_unit_test(cancels_itself),      cmocka_unit_test(falls_silent),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(always_expired),      cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
