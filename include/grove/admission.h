@@ -87,7 +87,7 @@ typedef struct grove_admission_verdict {
     int32_t allowed;   /**< 1 or 0 */
     grove_stage stage; /**< where it was refused */
     uint32_t
-        http_code; /**< 201 or 200 when allowed, else 400, 403, 422 or 500 as a cluster would answer */
+        http_code; /**< 201 or 200 when allowed, else 400, 403, 404, 422 or 500 as a cluster would answer */
 } grove_admission_verdict;
 #define GROVE_ADMISSION_VERDICT_INIT \
     { (uint32_t)sizeof(grove_admission_verdict), 0, 0, 0 }
@@ -95,7 +95,8 @@ typedef struct grove_admission_verdict {
 /**
  * Judges `object` of `doc`; `old` of `old_doc` is the stored object for updates, else both NULL. Findings
  * are appended to `diags` (errors of the refusing stage, warnings of all stages that ran). A kind other
- * than the five of Grove is GROVE_E_UNSUPPORTED. GROVE_OK whenever a verdict was reached. Since 0.1.
+ * than the five of Grove is GROVE_E_UNSUPPORTED; one that Grove had in an older release is refused with
+ * today's name, or read with GROVE_VALIDATE_LEGACY. GROVE_OK whenever a verdict was reached. Since 0.1.
  */
 GROVE_API grove_status grove_validate(grove_env *env, grove_doc *doc, const grove_node *object,
                                       grove_doc *old_doc, const grove_node *old,

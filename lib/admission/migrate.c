@@ -4,6 +4,7 @@
  * renamed, with a warning; what has no equivalent any more stays, with an error, so that it is refused
  * and never lost in silence. Everything else is linked, not copied.
  */
+#include "admission/migrate.h"
 #include "base/mem.h"
 #include "model/schema_walk.h"
 #include "value/build.h"
@@ -255,6 +256,11 @@ static const char *renamed_kind(gv_str kind) {
                                                 : NULL;
 }
 
+const char *gv_migrate_kind(const grove_node *object) {
+    bool ours = gv_str_is(gv_node_get_str(object, "apiVersion"), "grove.io/v1alpha1");
+    return ours ? renamed_kind(gv_node_get_str(object, "kind")) : NULL;
+}
+
 static void write_root(migration *m, const grove_node *object) {
     const char *kind = renamed_kind(gv_node_get_str(object, "kind"));
     begin(m, GV_NO_KEY, object, GROVE_OBJECT);
@@ -285,9 +291,7 @@ grove_status grove_migrate(grove_env *env, grove_doc *doc, const grove_node *obj
         return gv_error(err, GROVE_E_INVALID, "grove_migrate: an argument is missing");
     }
     gv_str kind = gv_node_get_str(object, "kind");
-    bool old = renamed_kind(kind) &&
-               gv_str_is(gv_node_get_str(object, "apiVersion"), "grove.io/v1alpha1");
-    if (!old && !gv_schema_has(gv_kind_of(object))) {
+    if (!gv_migrate_kind(object) && !gv_schema_has(gv_kind_of(object))) {
         return gv_error(err, GROVE_E_UNSUPPORTED, "\"%.*s\" is and was none of Grove's kinds",
                         (int)kind.n, kind.p);
     }

@@ -4,6 +4,7 @@
 
 #include "admission/defaulting.h"
 #include "admission/lint_run.h"
+#include "admission/migrate.h"
 #include "admission/pods.h"
 #include "admission/webhook.h"
 #include "value/doc.h"
@@ -232,6 +233,23 @@ static grove_status judge_legacy(grove_env *env, grove_doc *doc, const grove_nod
     return st;
 }
 
+/* A cluster of today knows no such kind. */
+static grove_status refuse_older_kind(const grove_node *object, const char *today,
+                                      grove_diags *diags, grove_admission_verdict *out_verdict,
+                                      grove_error *err) {
+    const grove_node *kind = grove_node_get(object, "kind");
+    if (!gv_diag_add(
+            diags, GROVE_SEVERITY_ERROR, GV_CODE_LEGACY_KIND, "NotSupported", GV_STR("kind"),
+            gv_node_line(kind), gv_node_column(kind),
+            "the kind is called %s today; `grovectl migrate` rewrites the object, --legacy "
+            "reads it as it is",
+            today)) {
+        return gv_error_nomem(err);
+    }
+    refuse(out_verdict, GROVE_STAGE_DECODE, 404);
+    return GROVE_OK;
+}
+
 grove_status grove_validate(grove_env *env, grove_doc *doc, const grove_node *object,
                             grove_doc *old_doc, const grove_node *old,
                             const grove_validate_options *options, grove_diags *diags,
@@ -242,6 +260,9 @@ grove_status grove_validate(grove_env *env, grove_doc *doc, const grove_node *ob
     }
     bool legacy = options && options->size > offsetof(grove_validate_options, flags) + 3 &&
                   options->flags & GROVE_VALIDATE_LEGACY;
+    if (!legacy && gv_migrate_kind(object)) {
+        return refuse_older_kind(object, gv_migrate_kind(object), diags, out_verdict, err);
+    }
     return (legacy ? judge_legacy : judge)(env, doc, object, old_doc, old, options, diags,
                                            out_verdict, err);
 }

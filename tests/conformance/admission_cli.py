@@ -76,7 +76,9 @@ def main():
           and "GRV1001" in codes("--field-validation", "Warn", given=unknown))
     check("--field-validation Ignore is silent", "GRV1001" not in codes("--field-validation", "Ignore", given=unknown))
     old = str(GOLDEN / "migrate" / "pod-gang-set.yaml")
-    check("an older kind is passed by, with a word", "--legacy" in run("validate", old).stderr)
+    older = run("validate", old)
+    check("an older kind is refused, with today's name", older.returncode == 1 and "GRV4001" in older.stderr
+          and "PodCliqueSet today" in older.stderr)
     check("migrate says what it did", "GRV4001" in run("migrate", old).stderr)
     check("migrate writes today's kind", json.loads(run("migrate", old, "-o", "json").stdout)["kind"] == "PodCliqueSet")
     check("migrate tells what is lost", run("migrate", str(GOLDEN / "migrate" / "no-equivalent.yaml")).returncode == 1)

@@ -77,12 +77,6 @@ static int skip_unknown(request *q, const io_object *object) {
     fprintf(stderr, "%s: %s %s is none of Grove's kinds: %s\n", object->file,
             io_member(object->node, "kind"), io_name(object->node),
             q->refuse_unknown ? "refused" : "passed by");
-    if (strcmp(io_member(object->node, "kind"), "PodGangSet") == 0 ||
-        strcmp(io_member(object->node, "kind"), "ClusterTopology") == 0) {
-        fputs("    it was one in an older release: --legacy reads it, `grovectl migrate` rewrites "
-              "it\n",
-              stderr);
-    }
     q->refused |= q->refuse_unknown;
     return EXIT_OK;
 }

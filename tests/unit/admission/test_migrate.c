@@ -118,7 +118,9 @@ static void legacy_is_read_on_request(void **state) {
     static const char set[] = "tests/golden/migrate/pod-gang-set.yaml";
     static const char lost[] = "tests/golden/migrate/no-equivalent.yaml";
     grove_admission_verdict verdict = GROVE_ADMISSION_VERDICT_INIT;
-    assert_int_equal(judge(set, 0, &verdict), GROVE_E_UNSUPPORTED);
+    assert_int_equal(judge(set, 0, &verdict), GROVE_OK);
+    assert_false(verdict.allowed);
+    assert_int_equal(verdict.http_code, 404);
     assert_int_equal(judge(set, GROVE_VALIDATE_LEGACY, &verdict), GROVE_OK);
     assert_true(verdict.allowed);
     assert_int_equal(judge(lost, GROVE_VALIDATE_LEGACY, &verdict), GROVE_OK);
