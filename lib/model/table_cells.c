@@ -26,12 +26,13 @@ static grove_status put_cell(const gv_column *c, bool custom, const grove_node *
     }
     bool integer = c->type && strcmp(c->type, "integer") == 0;
     int64_t number = 0;
-    if (integer && gv_str_int64((gv_str){text->data, text->len}, &number)) {
+    size_t n = (size_t)text->len; /* it is in memory, so it fits */
+    if (integer && gv_str_int64((gv_str){text->data, n}, &number)) {
         grove_builder_int64(b, NULL, number);
-    } else if (text->len == 0 && (custom || integer)) {
+    } else if (n == 0 && (custom || integer)) {
         grove_builder_null(b, NULL);
     } else {
-        grove_builder_stringn(b, NULL, text->len ? text->data : "", text->len);
+        grove_builder_stringn(b, NULL, n ? text->data : "", n);
     }
     return GROVE_OK;
 }
