@@ -19,10 +19,18 @@ static bool is_json(const char *content_type) {
     return !content_type || !content_type[0] || type_is(content_type, "application/json");
 }
 
-/* The body as a document; *out_doc stays NULL when it was refused. */
+static bool is_object_text(const char *text, size_t n) {
+    while (n > 0 && strchr(" \t\r\n", *text) && *text) {
+        text++;
+        n--;
+    }
+    return n > 0 && *text == '{';
+}
+
 grove_status gv_front_body(gv_front_call *c, bool yaml, bool patch, grove_doc **out_doc) {
     const gv_front_request *q = c->req;
     grove_error err = GROVE_ERROR_INIT;
+    yaml = yaml && !is_object_text(q->body, q->body_len); /* clients send JSON by that name too */
     grove_status st = yaml ? grove_doc_parse_yaml(c->env, q->body, q->body_len, 0, out_doc, &err)
                            : grove_doc_parse_json(c->env, q->body, q->body_len, 0, out_doc, &err);
     if (st == GROVE_OK || st == GROVE_E_NOMEM) {

@@ -156,6 +156,32 @@ class Kubectl(unittest.TestCase):
         self.assertIn('drained', self.run_once('drain', node, '--ignore-daemonsets', '--timeout=60s'))
         self.assertIn('uncordoned', self.run_once('uncordon', node))
 
+    def test_watch_shows_a_deletion_and_what_comes_after(self):
+        name = self.pod()
+        command = [KUBECTL, '-n', 'demo', 'get', 'pods', '-w', '--output-watch-events', '--request-timeout=30s']
+        with subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, text=True) as watch:
+            self.addCleanup(watch.kill)
+            self.assertEqual(watch.stdout.readline().split()[:2], ['EVENT', 'NAME'])
+            self.assertEqual({watch.stdout.readline().split()[0] for _ in range(12)}, {'ADDED'})
+            self.run_once('delete', 'pod', name, '--wait=false')
+            gone = fresh = None
+            statuses = []
+            while not (gone and fresh):
+                line = watch.stdout.readline().split()
+                self.assertTrue(line, 'the watch ended too early')
+                statuses += [line[3]] if line[1] == name else []
+                gone = line if line[0] == 'DELETED' and line[1] == name else gone
+                fresh = line if line[0] == 'ADDED' and stem(line[1]) == stem(name) else fresh
+            self.assertIn('Terminating', statuses)
+            watch.terminate()
+
+    def test_an_image_is_rolled_out(self):
+        self.run_once('apply', '-f', '-', stdin=self.other('rolled'))
+        self.run_once('apply', '-f', '-', stdin=self.other('rolled').replace('example.com/router:1', 'example.com/router:2'))
+        images = self.run_once('get', 'pods', '-l', 'grove.io/podclique=rolled-0-router', '-o', 'jsonpath={.items[*].spec.containers[0].image}')
+        self.assertEqual(images.split(), ['example.com/router:2'] * 2)
+        self.run_once('delete', 'pcs', 'rolled')
+
     def test_explain(self):
         text = self.run_once('explain', 'pcs.spec.template')
         self.assertRegex(text, r'(?m)^FIELD: template <Object>$')
