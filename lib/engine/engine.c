@@ -4,6 +4,7 @@
 
 #include "value/doc.h"
 
+#define OUTDATED_FREE 2
 #define DEFAULT_IN_FLIGHT 256
 #define DEFAULT_GANGS 64
 #define DEFAULT_BACKOFF_NS (INT64_C(100) * 1000 * 1000)
@@ -329,10 +330,15 @@ static grove_status on_read_back(grove_engine *e, const gv_in_flight *f, const g
 
 /* The first failure drops the rest of the plan: the next one knows what was refused. */
 static grove_status on_failure(grove_engine *e, const gv_in_flight *f, const grove_completion *c) {
-    bool outdated = c->status == GROVE_E_CONFLICT || c->status == GROVE_E_NOT_FOUND;
+    bool outdated = gv_engine_is_outdated(f->action, c);
     gv_set *set = f->set;
     e->stats.failures++;
     set->dropped = set->dirty = true;
+    /* Once or twice the next plan starts from newer state at once; then the state is slow to come. */
+    set->outdated = outdated ? set->outdated + 1 : 0;
+    if (set->outdated > OUTDATED_FREE) {
+        set->not_before = e->now + gv_engine_backoff(e, set->outdated - OUTDATED_FREE);
+    }
     if (c->status == GROVE_E_BUSY || c->status == GROVE_E_UNAVAILABLE) {
         int64_t wait = gv_engine_backoff(e, ++set->failures);
         int64_t wish = (int64_t)c->retry_after_ms * 1000 * 1000;
@@ -379,6 +385,7 @@ static grove_status on_write(grove_engine *e, const gv_in_flight *f, const grove
     }
     bool create = a->verb == GROVE_VERB_CREATE;
     set->failures = ok ? 0 : set->failures;
+    set->outdated = ok ? 0 : set->outdated;
     set->burst += create && ok;
     set->burst_used -= create && set->burst_used > 0;
     set->in_flight--;

@@ -28,6 +28,7 @@ typedef struct gv_set {
     uint32_t next;    /* first action not yet handed out */
     uint32_t in_flight;
     uint32_t burst, burst_used; /* slow start: creates allowed without an answer, and used */
+    uint32_t outdated;          /* answers in a row that the plan was outdated */
     uint32_t failures;          /* plans that could not be made, in a row */
     int64_t not_before;         /* no new plan and no action before it */
     gv_map refused;             /* "kind/name" -> gv_refused */
@@ -130,6 +131,7 @@ grove_status gv_engine_refusals_of(grove_engine *e, gv_set *set, const grove_ref
 /* Remembers a refusal, or (ok) forgets one. */
 grove_status gv_engine_note_answer(grove_engine *e, gv_set *set, const grove_action *action,
                                    const grove_completion *c);
+bool gv_engine_is_outdated(const grove_action *action, const grove_completion *c);
 void gv_engine_refusals_fini(grove_engine *e, gv_set *set);
 
 /* ---- notices.c ---- */

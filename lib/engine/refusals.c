@@ -2,6 +2,13 @@
 /* Writes that the cluster refused: the planner leaves them alone until their time has come. */
 #include "engine/engine.h"
 
+/* A conflict, or an object that is gone, says only that the plan was of yesterday. A create that is answered
+ * "not found" misses something else, its namespace or its kind: that is a refusal. */
+bool gv_engine_is_outdated(const grove_action *action, const grove_completion *c) {
+    return c->status == GROVE_E_CONFLICT ||
+           (c->status == GROVE_E_NOT_FOUND && action->verb != GROVE_VERB_CREATE);
+}
+
 static gv_str refusal_key(grove_engine *e, grove_kind kind, const char *name) {
     grove_buf_clear(&e->op_text);
     return gv_buf_fmt(&e->op_text, "%d/%s", (int)kind, name) < 0 ? (gv_str){NULL, 0}
@@ -61,8 +68,7 @@ grove_status gv_engine_note_answer(grove_engine *e, gv_set *set, const grove_act
     if (!key.p) {
         return GROVE_E_NOMEM;
     }
-    /* A conflict or an object that is gone says only that the plan was of yesterday. */
-    if (c->status == GROVE_OK || c->status == GROVE_E_CONFLICT || c->status == GROVE_E_NOT_FOUND) {
+    if (c->status == GROVE_OK || gv_engine_is_outdated(action, c)) {
         forget(e, set, key);
         return GROVE_OK;
     }
