@@ -219,23 +219,23 @@ grove_status gv_gang_link(grove_gang *gang, grove_error *err) {
     for (size_t i = 0; i < g->groups.n; i++) {
         uint32_t id = g->group_order.v[i];
         gv_group *group = &g->groups.v[id];
-        const uint32_t *of = g->group_members.v + group->first;
         for (uint32_t k = 0; k < group->n; k++) {
-            if (of[k] >= g->podgroups.n) {
+            uint32_t of = g->group_members.v[group->first + k];
+            if (of >= g->podgroups.n) {
                 return gv_error(err, GROVE_E_INVALID,
                                 "group '%s' names podgroup %u, which is not there",
-                                gv_gang_text(g, group->name), of[k]);
+                                gv_gang_text(g, group->name), of);
             }
-            if (g->owner.v[of[k]] == id) {
+            if (g->owner.v[of] == id) {
                 return gv_error(err, GROVE_E_INVALID, "group '%s' names a podgroup twice",
                                 gv_gang_text(g, group->name));
             }
-            if (k > 0 && g->owner.v[of[k]] != group->parent) {
+            if (k > 0 && g->owner.v[of] != group->parent) {
                 return gv_error(err, GROVE_E_INVALID, "group '%s' crosses another group",
                                 gv_gang_text(g, group->name));
             }
-            group->parent = g->owner.v[of[k]];
-            g->owner.v[of[k]] = id;
+            group->parent = g->owner.v[of];
+            g->owner.v[of] = id;
         }
         if (group->n == 0) {
             group->parent = GV_NONE;
