@@ -123,11 +123,12 @@ verb_tsan() {
     variant_test tsan --suite threads "$@"
 }
 
-verb_fuzz() { # [NAME] [--seconds N]: each target that long, 60 s unless told
-    local seconds=60 only='' name found=0 folder
+verb_fuzz() { # [NAME] [--seconds N] [--seed N]: each target that long, 60 s unless told; seed 0: another each time
+    local seconds=60 seed=0 only='' name found=0 folder
     while [ $# -gt 0 ]; do
         case $1 in
         --seconds) seconds=$2 && shift 2 ;;
+        --seed) seed=$2 && shift 2 ;;
         *) only=$1 && shift ;;
         esac
     done
@@ -144,7 +145,7 @@ verb_fuzz() { # [NAME] [--seconds N]: each target that long, 60 s unless told
         compile "$folder" "fuzz/fuzz_$name"
         mkdir -p "$folder/corpus/$name"
         say "== fuzz $name, $seconds s"
-        (cd "$folder" && "./fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+        (cd "$folder" && "./fuzz/fuzz_$name" -seed="$seed" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
             -print_final_stats=1 -artifact_prefix="finding-$name-" "corpus/$name" \
             "$ROOT/fuzz/corpus/$name") >"$folder/$name.log" 2>&1 || {
             tail -n 60 "$folder/$name.log"
@@ -284,7 +285,7 @@ usage: ./dev VERB [ARGS...]
   gates [NAME...]      what only CI waits for (docs/ci.md); --list shows them
   asan, tsan, clang, release, noyaml, arena
                        builds that variant and runs the suites on it
-  fuzz [NAME] [--seconds N]
+  fuzz [NAME] [--seconds N] [--seed N]
                        libFuzzer with ASan and UBSan, 60 s a target
   cross arm64|s390x|i386
                        builds for another machine and runs unit, golden and hash suites on it under qemu
