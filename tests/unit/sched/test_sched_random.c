@@ -242,6 +242,31 @@ static void test_events(void **state) {
     }
 }
 
+/* Numbers by their bytes from the lowest up, so that machines of either byte order keep one log. */
+static uint64_t log_number(uint64_t h, uint64_t value, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char byte = (unsigned char)(value >> (8 * i));
+        h = gv_fnv1a(h, &byte, 1);
+    }
+    return h;
+}
+
+/* A struct or an array: so many numbers of 32 bits, then so many of 64. */
+static uint64_t log_fields(uint64_t h, const void *fields, size_t n_words, size_t n_longs) {
+    const char *at = fields;
+    for (size_t i = 0; i < n_words; i++, at += sizeof(uint32_t)) {
+        uint32_t word;
+        memcpy(&word, at, sizeof word);
+        h = log_number(h, word, sizeof word);
+    }
+    for (size_t i = 0; i < n_longs; i++, at += sizeof(uint64_t)) {
+        uint64_t number;
+        memcpy(&number, at, sizeof number);
+        h = log_number(h, number, sizeof number);
+    }
+    return h;
+}
+
 /* A log of decisions as one number: verdicts, nodes, costs and certificates in order. */
 static uint64_t decision_log(grove_env *e, uint64_t seed) {
     gv_prng r;
@@ -261,15 +286,15 @@ static uint64_t decision_log(grove_env *e, uint64_t seed) {
         grove_certificate cert = {.size = (uint32_t)sizeof cert};
         grove_cost cost = {.size = (uint32_t)sizeof cost};
         assert_int_equal(grove_decision_certificate(run.d, &cert), GROVE_OK);
-        h = gv_fnv1a(gv_fnv1a(h, &v, sizeof v), &steps, sizeof steps);
-        h = gv_fnv1a(h, &cert, sizeof cert);
+        h = log_number(log_number(h, (uint32_t)v, sizeof v), steps, sizeof steps);
+        h = log_fields(h, &cert, 10, 2);
         for (uint32_t p = 0; v == GROVE_PLACED && p < (uint32_t)other->c.n_podgroups; p++) {
             const uint32_t *nodes = grove_decision_nodes(run.d, p, &n);
-            h = gv_fnv1a(h, nodes, n * sizeof *nodes);
+            h = log_fields(h, nodes, n, 0);
         }
         if (v == GROVE_PLACED) {
             assert_int_equal(grove_decision_cost(run.d, &cost), GROVE_OK);
-            h = gv_fnv1a(h, &cost, sizeof cost);
+            h = log_fields(h, &cost, 2, 8);
             assert_int_equal(grove_sched_commit(run.s, run.g, run.d, &gang, NULL), GROVE_OK);
         }
         sd_free(other);
@@ -288,8 +313,7 @@ static void test_repeatable(void **state) {
         assert_true(decision_log(env, 31) == first);
     }
     for (uint64_t seed = 0; seed < 50; seed++) {
-        uint64_t one = decision_log(env, 100 + seed);
-        all = gv_fnv1a(all, &one, sizeof one);
+        all = log_number(all, decision_log(env, 100 + seed), sizeof all);
     }
     print_message("log of 600 decisions: %016llx\n", (unsigned long long)all);
     assert_true(all ==
