@@ -289,7 +289,8 @@ static int read_group(place_world *w, const grove_node *node, const char *where)
     for (const grove_node *m = grove_node_first(names); m; m = grove_node_next(names, m)) {
         const char *name = grove_node_text(m);
         uint32_t i = 0;
-        while (i < w->n_podgroups && (!name || strcmp(w->podgroups[i], name) != 0)) {
+        while (i < w->n_podgroups &&
+               (!name || !w->podgroups[i] || strcmp(w->podgroups[i], name) != 0)) {
             i++;
         }
         if (i == w->n_podgroups) {

@@ -93,14 +93,16 @@ char *scenario_path(const scenario *s, const char *name) {
 
 /* The path of the file beside the scenario, or where there is none the text itself. */
 static char *file_or_text(const scenario *s, const char *text) {
-    char *path = scenario_path(s, text), *copy = NULL;
+    char *path = scenario_path(s, text);
     FILE *f = path ? fopen(path, "r") : NULL;
     if (f) {
         fclose(f);
         return path;
     }
-    copy = path ? realloc(path, strlen(text) + 1) : NULL;
-    return copy ? strcpy(copy, text) : NULL;
+    free(path);
+    size_t n = strlen(text) + 1;
+    char *copy = malloc(n);
+    return copy ? memcpy(copy, text, n) : NULL;
 }
 
 static int read_spec(scenario *s, const grove_node *root) {
