@@ -232,7 +232,7 @@ static int usage(void) {
 
 int cmd_whatif(int argc, char **argv) {
     request q = {0};
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i += 2) {
         const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             fputs(help, stdout);
@@ -250,7 +250,6 @@ int cmd_whatif(int argc, char **argv) {
         } else {
             return usage();
         }
-        i++;
     }
     if (!q.cluster_path || grove_env_new(NULL, &q.env) < 0) {
         return usage();
