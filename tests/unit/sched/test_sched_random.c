@@ -324,6 +324,7 @@ static void test_repeatable(void **state) {
 static void test_no_allocation_when_warm(void **state) {
     (void)state;
 #ifdef GV_DEBUG_ARENA /* there each object is an allocation of its own */
+    print_message("SKIPPED: the debug arena allocates for each object\n");
     skip();
 #endif
     oom_memory memory;
