@@ -34,6 +34,19 @@ void gv_status_begin(gv_work *w, gv_delta *d) {
     gv_delta_enter(d, "status");
 }
 
+grove_status gv_status_tell(gv_work *w, const gv_object *o, const gv_memo *memo, int64_t scheduled,
+                            gv_str lost, bool below, gv_str below_text) {
+    grove_status status = GROVE_OK;
+    if (gv_get_int(memo->status, "scheduledReplicas").value > 0 && scheduled == 0) {
+        status = gv_act_event(w, o, true, GV_EVENT_ALL_SCHEDULED_LOST, lost);
+    }
+    if (status == GROVE_OK && below &&
+        gv_condition_find(memo->conditions, GV_COND_SCALE_BELOW_MIN) == NULL) {
+        status = gv_act_event(w, o, true, "ScaleBelowMinAvailable", below_text);
+    }
+    return status;
+}
+
 grove_status gv_status_end(gv_work *w, gv_delta *d, const gv_object *o, gv_memo *memo,
                            uint64_t sig) {
     if (!gv_delta_end(d)) {

@@ -22,6 +22,10 @@ void gv_status_begin(gv_work *w, gv_delta *d);
 grove_status gv_status_end(gv_work *w, gv_delta *d, const gv_object *o, gv_memo *memo,
                            uint64_t sig);
 
+/* The events of a status that changed: nothing is scheduled any more, scaled below minAvailable. */
+grove_status gv_status_tell(gv_work *w, const gv_object *o, const gv_memo *memo, int64_t scheduled,
+                            gv_str lost, bool below, gv_str below_text);
+
 /* Signatures: everything that a status depends on, mixed. */
 uint64_t gv_sig_int(uint64_t sig, int64_t v);
 uint64_t gv_sig_text(uint64_t sig, gv_str s);

@@ -97,18 +97,10 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_clique *c) {
 }
 
 static grove_status tell(gv_work *w, const gv_work_clique *c) {
-    grove_status status = GROVE_OK;
-    if (gv_get_int(c->memo->status, "scheduledReplicas").value > 0 && c->scheduled == 0) {
-        status = gv_act_event(w, c->obj, true, GV_EVENT_ALL_SCHEDULED_LOST,
-                              GV_STR("no pod of the clique is scheduled any more"));
-    }
     bool below = c->want->live_replicas >= 0 && c->want->live_replicas < c->want->min_available;
-    if (status == GROVE_OK && below &&
-        gv_condition_find(c->memo->conditions, GV_COND_SCALE_BELOW_MIN) == NULL) {
-        status = gv_act_event(w, c->obj, true, "ScaleBelowMinAvailable",
-                              GV_STR("scaled below minAvailable; minAvailable pods are kept"));
-    }
-    return status;
+    return gv_status_tell(w, c->obj, c->memo, c->scheduled,
+                          GV_STR("no pod of the clique is scheduled any more"), below,
+                          GV_STR("scaled below minAvailable; minAvailable pods are kept"));
 }
 
 static grove_status write_clique(gv_work *w, gv_work_clique *c) {

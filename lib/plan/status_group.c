@@ -97,17 +97,9 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_group *g) {
 }
 
 static grove_status tell(gv_work *w, const gv_work_group *g) {
-    grove_status status = GROVE_OK;
-    if (gv_get_int(g->memo->status, "scheduledReplicas").value > 0 && g->scheduled == 0) {
-        status = gv_act_event(w, g->obj, true, GV_EVENT_ALL_SCHEDULED_LOST,
-                              GV_STR("no replica of the group is scheduled any more"));
-    }
-    if (status == GROVE_OK && is_below(g) &&
-        gv_condition_find(g->memo->conditions, GV_COND_SCALE_BELOW_MIN) == NULL) {
-        status = gv_act_event(w, g->obj, true, "ScaleBelowMinAvailable",
-                              GV_STR("scaled below minAvailable; minAvailable replicas are kept"));
-    }
-    return status;
+    return gv_status_tell(w, g->obj, g->memo, g->scheduled,
+                          GV_STR("no replica of the group is scheduled any more"), is_below(g),
+                          GV_STR("scaled below minAvailable; minAvailable replicas are kept"));
 }
 
 static grove_status write_group(gv_work *w, gv_work_group *g) {
