@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grove/plan.h - what should change in the cluster for one PodCliqueSet: a pure function of the observed
- * state, the placements, the time and a seed.
+ * grove/plan.h - what should change in the cluster for one PodCliqueSet, or for one
+ * ClusterTopologyBinding: a pure function of the observed state, the placements, the time and a seed.
  *
  *     grove_planner *planner = NULL;
  *     grove_planner_new(env, &planner);
@@ -81,7 +81,7 @@ typedef struct grove_refusal {
 typedef struct grove_plan_request {
     uint32_t size; /**< sizeof(grove_plan_request) */
     uint32_t n_placements;
-    const char *ns;   /**< namespace of the PodCliqueSet */
+    const char *ns;   /**< namespace of the PodCliqueSet; "": plan a ClusterTopologyBinding */
     const char *name; /**< its name */
     /**
      * NULL: defaults. Holds the cluster objects as they are now (ClusterTopologyBinding, PriorityClass,
@@ -146,8 +146,10 @@ GROVE_API grove_status grove_planner_new(grove_env *env, grove_planner **out_pla
 GROVE_API void grove_planner_free(grove_planner *planner);
 
 /**
- * Plans one PodCliqueSet. A set that is not in the store gives an empty plan. GROVE_E_INTERNAL when the
- * plan would break an invariant (it is dumped to the log and not returned). The caller owns *out_plan.
+ * Plans one PodCliqueSet or, with namespace "", one ClusterTopologyBinding: the keys that
+ * grove_store_next_dirty hands out. One that is not in the store gives an empty plan. GROVE_E_INTERNAL
+ * when the plan would break an invariant (it is dumped to the log and not returned). The caller owns
+ * *out_plan.
  */
 GROVE_API grove_status grove_plan_make(grove_planner *planner, const grove_store *store,
                                        const grove_plan_request *request, grove_plan **out_plan,

@@ -58,14 +58,15 @@ GROVE_API grove_status grove_store_remove(grove_store *store, const grove_node *
                                           grove_error *err);
 
 /**
- * Takes the next PodCliqueSet that something changed for, oldest mark first: 1 and borrowed texts (valid
- * until the next call on this store), or 0 when none is marked. Since 0.1.
+ * Takes the next PodCliqueSet, or ClusterTopologyBinding (namespace ""), that something changed for,
+ * oldest mark first: 1 and borrowed texts (valid until the next call on this store), or 0 when none is
+ * marked. Since 0.1.
  */
 GROVE_API int32_t grove_store_next_dirty(grove_store *store, const char **out_namespace,
                                          const char **out_name);
-/** Marks one PodCliqueSet for planning. Since 0.1. */
+/** Marks one PodCliqueSet, or with ns "" one ClusterTopologyBinding, for planning. Since 0.1. */
 GROVE_API grove_status grove_store_mark(grove_store *store, const char *ns, const char *name);
-/** Marks every known PodCliqueSet (a resync). Since 0.1. */
+/** Marks every known PodCliqueSet and ClusterTopologyBinding (a resync). Since 0.1. */
 GROVE_API grove_status grove_store_mark_all(grove_store *store);
 
 /** Fills *out_stats up to its size. Since 0.1. */

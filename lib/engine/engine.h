@@ -20,7 +20,7 @@
 #include "plan/plan.h"
 #include "store/store.h"
 
-/* One PodCliqueSet's plan on its way out. */
+/* The plan of one PodCliqueSet, or of one ClusterTopologyBinding (ns ""), on its way out. */
 typedef struct gv_set {
     char *ns, *name; /* in one allocation behind the struct */
     size_t bytes;

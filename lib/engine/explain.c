@@ -4,10 +4,14 @@
 #include "model/labels.h"
 #include "value/doc.h"
 
-/* The set an object belongs to: itself, or what its part-of label says. */
+/* Whose plan an object is part of: its own, or that of the set which its part-of label names. */
+static bool has_own_plan(gv_kind kind) {
+    return kind == GV_KIND_PODCLIQUESET || kind == GV_KIND_CLUSTERTOPOLOGYBINDING;
+}
+
 static gv_str set_of(const gv_object *object) {
-    return object->u.head.kind == GV_KIND_PODCLIQUESET ? gv_str_c(object->u.head.name)
-                                                       : gv_str_c(object->u.head.part_of);
+    return has_own_plan(object->u.head.kind) ? gv_str_c(object->u.head.name)
+                                             : gv_str_c(object->u.head.part_of);
 }
 
 static gv_str gang_of(const gv_object *object) {
@@ -82,7 +86,7 @@ grove_status grove_engine_explain(grove_engine *e, grove_kind kind, const char *
     if (json) {
         return explain_json(e, set, decided, buf, err);
     }
-    bool whole = kind == GROVE_KIND_PODCLIQUESET;
+    bool whole = has_own_plan((gv_kind)kind);
     grove_status st = grove_plan_explain(set->plan, whole ? GROVE_KIND_NONE : kind,
                                          whole ? NULL : name, now_ns, buf, err);
     if (st == GROVE_OK && decided && decided->placement.text[0]) {

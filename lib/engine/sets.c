@@ -89,9 +89,10 @@ static bool may_plan(const grove_engine *e, const gv_set *set, int64_t now) {
     return due && !gv_store_set_uncertain(e->store, gv_str_c(set->ns), gv_str_c(set->name), now);
 }
 
-/* The set is gone and nothing of it is left to do. */
+/* The set (or binding: no namespace) is gone and nothing of it is left to do. */
 static bool is_finished(const grove_engine *e, const gv_set *set) {
-    return !gv_store_get(e->store, GV_KIND_PODCLIQUESET, gv_str_c(set->ns), gv_str_c(set->name)) &&
+    gv_kind kind = set->ns[0] ? GV_KIND_PODCLIQUESET : GV_KIND_CLUSTERTOPOLOGYBINDING;
+    return !gv_store_get(e->store, kind, gv_str_c(set->ns), gv_str_c(set->name)) &&
            gv_store_of_set(e->store, gv_str_c(set->ns), gv_str_c(set->name))->n == 0 &&
            set->in_flight == 0;
 }

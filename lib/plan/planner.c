@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Planning one set: the steps in their order, and the work memory that is kept between plans. */
+/* Planning one key: the steps in their order, and the work memory that is kept between plans. */
 #include "base/map.h"
+#include "plan/binding.h"
 #include "plan/result.h"
 #include "plan/work.h"
 #include "value/scalar.h"
@@ -205,6 +206,19 @@ static grove_status plan_set(grove_planner *p, gv_work *w) {
     return ok ? gv_step_finalizers(w) : gv_work_nomem(w);
 }
 
+static grove_status plan_binding(grove_planner *p, gv_work *w) {
+    const gv_object *o = gv_store_get(w->store, GV_KIND_CLUSTERTOPOLOGYBINDING, w->ns, w->set);
+    if (o == NULL) {
+        forget(p, w->ns, w->set);
+        return GROVE_OK; /* what it made goes with it: garbage collection follows the owner */
+    }
+    if (o->u.head.uid[0] == '\0' || gv_object_is_terminating(o)) {
+        return GROVE_OK;
+    }
+    w->memory = memory_of(p, w->ns, w->set);
+    return w->memory != NULL ? gv_step_binding(w, o) : gv_work_nomem(w);
+}
+
 static grove_status begin(grove_planner *p, const grove_store *store, const grove_plan_request *rq,
                           grove_error *err) {
     gv_work *w = &p->w;
@@ -254,7 +268,8 @@ grove_status grove_plan_make(grove_planner *planner, const grove_store *store,
     }
     status = begin(planner, store, &rq, errors);
     if (status == GROVE_OK) {
-        status = plan_set(planner, &planner->w);
+        gv_work *w = &planner->w;
+        status = w->ns.n == 0 ? plan_binding(planner, w) : plan_set(planner, w);
     }
     if (status == GROVE_OK) {
         status = gv_step_check(&planner->w);

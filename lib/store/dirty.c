@@ -79,6 +79,25 @@ static bool mark_naming(grove_store *s, names_it test, const char *name) {
     return true;
 }
 
+/* The bindings that make an object of this name, own it, or refer to it: their own keys have no namespace. */
+static bool mark_bindings(grove_store *s, const gv_head *topology) {
+    for (gv_object *o = s->of_kind[GV_KIND_CLUSTERTOPOLOGYBINDING].first; o;
+         o = gv_list_next(o, GV_LIST_KIND)) {
+        const gv_head *h = &o->u.head;
+        const grove_node *refs = grove_node_at_path(o->u.document.node,
+                                                    "/spec/schedulerTopologyBindings");
+        bool names = strcmp(h->name, topology->name) == 0 ||
+                     (h->uid[0] != '\0' && strcmp(h->uid, topology->owner_uid) == 0);
+        for (const grove_node *r = grove_node_first(refs); r; r = grove_node_next(refs, r)) {
+            names = names || gv_str_is(text_at(r, "topologyReference"), topology->name);
+        }
+        if (names && !gv_dirty_mark(s, gv_str_c(h->ns), gv_str_c(h->name))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- children ---- */
 
 /* The set of an object without Grove's labels, through its controllers. */
@@ -106,9 +125,12 @@ bool gv_dirty_mark_for(grove_store *s, const gv_object *o) {
         s->capacity_changed = true;
         return true;
     case GV_KIND_CLUSTERTOPOLOGYBINDING:
+        s->capacity_changed = true;
+        return mark_naming(s, names_topology, h->name) &&
+               gv_dirty_mark(s, gv_str_c(h->ns), gv_str_c(h->name));
     case GV_KIND_KAI_TOPOLOGY:
         s->capacity_changed = true;
-        return mark_naming(s, names_topology, h->name);
+        return mark_naming(s, names_topology, h->name) && mark_bindings(s, h);
     case GV_KIND_PRIORITYCLASS:
         return mark_naming(s, names_priority, h->name);
     case GV_KIND_RESOURCECLAIMTEMPLATE:
@@ -151,10 +173,13 @@ grove_status grove_store_mark(grove_store *store, const char *ns, const char *na
 }
 
 grove_status grove_store_mark_all(grove_store *store) {
-    for (gv_object *o = store->of_kind[GV_KIND_PODCLIQUESET].first; o;
-         o = gv_list_next(o, GV_LIST_KIND)) {
-        if (!gv_dirty_mark_for(store, o)) {
-            return GROVE_E_NOMEM;
+    static const gv_kind planned[] = {GV_KIND_CLUSTERTOPOLOGYBINDING, GV_KIND_PODCLIQUESET};
+    for (size_t k = 0; k < sizeof planned / sizeof *planned; k++) {
+        gv_object *o = store->of_kind[planned[k]].first;
+        for (; o; o = gv_list_next(o, GV_LIST_KIND)) {
+            if (!gv_dirty_mark(store, gv_str_c(o->u.head.ns), gv_str_c(o->u.head.name))) {
+                return GROVE_E_NOMEM;
+            }
         }
     }
     return GROVE_OK;

@@ -339,9 +339,11 @@ bool gv_store_set_uncertain(const grove_store *store, gv_str ns, gv_str pcs, int
         if (o == NULL) {
             o = ov->hidden;
         }
+        /* A binding writes itself and objects of its own name. */
+        bool itself = (ov->kind == GV_KIND_PODCLIQUESET || ns.n == 0) &&
+                      gv_str_eq(gv_str_c(ov->name), pcs);
         if (o != NULL && gv_str_eq(gv_str_c(o->u.head.ns), ns) &&
-            (gv_str_eq(gv_str_c(o->u.head.part_of), pcs) ||
-             (ov->kind == GV_KIND_PODCLIQUESET && gv_str_eq(gv_str_c(ov->name), pcs)))) {
+            (gv_str_eq(gv_str_c(o->u.head.part_of), pcs) || itself)) {
             return true;
         }
     }

@@ -28,6 +28,11 @@ const gv_adapter *gv_adapter_find(gv_str profile, bool gang_scheduling) {
     return NULL;
 }
 
+const gv_adapter *gv_adapter_of(const grove_config *config, gv_str profile) {
+    const gv_scheduler_profile *p = gv_config_scheduler(config, profile);
+    return p ? gv_adapter_find(profile, p->gang_scheduling) : NULL;
+}
+
 void gv_mark(gv_pair *list, uint32_t *n, gv_str key, gv_str value) {
     list[(*n)++] = (gv_pair){key, value};
 }

@@ -47,12 +47,15 @@ typedef struct gv_adapter {
     /* Appends apiVersion, kind, metadata and spec of the gang's object to an open object of the builder. */
     grove_status (*build)(const gv_want *want, uint32_t gang, gv_str owner_uid, gv_arena *a,
                           grove_builder *b, grove_error *err);
-    /* Appends the object that a ClusterTopologyBinding becomes, as one value. NULL with topology_kind
-     * NONE. */
-    void (*build_topology)(const gv_topology_binding *binding, gv_str owner_uid, grove_builder *b);
+    /* With a topology_kind, else NULL: appends the object that a ClusterTopologyBinding becomes, as one
+     * value; and whether such an object has the binding's levels, in their order. */
+    void (*build_topology)(const grove_node *binding, gv_str owner_uid, grove_builder *b);
+    bool (*topology_fits)(const grove_node *binding, const grove_node *topology);
 } gv_adapter;
 
 /* By profile name and, for default-scheduler, whether its config says gangScheduling: true. NULL: unknown. */
 const gv_adapter *gv_adapter_find(gv_str profile, bool gang_scheduling);
+/* The adapter of a profile that the configuration switches on; NULL: it does not. */
+const gv_adapter *gv_adapter_of(const grove_config *config, gv_str profile);
 
 #endif

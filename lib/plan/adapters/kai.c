@@ -140,24 +140,45 @@ static grove_status build(const gv_want *w, uint32_t gang, gv_str owner_uid, gv_
 
 /* ---- the Topology ---- */
 
+static const grove_node *levels_of(const grove_node *object) {
+    return grove_node_at_path(object, "/spec/levels");
+}
+
 /* Cluster-wide, named as the binding and controlled by it; its levels can never be changed in place. */
-static void build_topology(const gv_topology_binding *binding, gv_str owner_uid, grove_builder *b) {
+static void build_topology(const grove_node *binding, gv_str owner_uid, grove_builder *b) {
+    gv_str name = gv_get_str(grove_node_get(binding, "metadata"), "name");
+    const grove_node *levels = levels_of(binding);
     grove_builder_open_object(b, NULL);
     gv_write_kind(b, GV_KIND_KAI_TOPOLOGY);
     grove_builder_open_object(b, "metadata");
-    gv_write_str(b, "name", binding->name);
-    gv_write_owner(b, GV_KIND_CLUSTERTOPOLOGYBINDING, binding->name, owner_uid);
+    gv_write_str(b, "name", name);
+    gv_write_owner(b, GV_KIND_CLUSTERTOPOLOGYBINDING, name, owner_uid);
     grove_builder_close(b);
     grove_builder_open_object(b, "spec");
     grove_builder_open_array(b, "levels");
-    for (uint32_t i = 0; i < binding->n_levels; i++) {
+    for (const grove_node *l = grove_node_first(levels); l; l = grove_node_next(levels, l)) {
         grove_builder_open_object(b, NULL);
-        gv_write_str(b, "nodeLabel", binding->levels[i].key);
+        gv_write_str(b, "nodeLabel", gv_get_str(l, "key"));
         grove_builder_close(b);
     }
     grove_builder_close(b);
     grove_builder_close(b);
     grove_builder_close(b);
+}
+
+static bool topology_fits(const grove_node *binding, const grove_node *topology) {
+    const grove_node *want = levels_of(binding), *have = levels_of(topology);
+    const grove_node *at = grove_node_first(have);
+    if (grove_node_size(want) != grove_node_size(have)) {
+        return false;
+    }
+    for (const grove_node *l = grove_node_first(want); l; l = grove_node_next(want, l)) {
+        if (!gv_str_eq(gv_get_str(l, "key"), gv_get_str(at, "nodeLabel"))) {
+            return false;
+        }
+        at = grove_node_next(have, at);
+    }
+    return true;
 }
 
 const gv_adapter *gv_adapter_kai(void) {
@@ -170,6 +191,7 @@ const gv_adapter *gv_adapter_kai(void) {
         .check = check,
         .build = build,
         .build_topology = build_topology,
+        .topology_fits = topology_fits,
     };
     return &adapter;
 }

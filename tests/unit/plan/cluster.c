@@ -31,6 +31,7 @@ void cluster_open(cluster *c, const char *set) {
     assert_int_equal(grove_store_new(c->env, &c->store), 0);
     assert_int_equal(grove_planner_new(c->env, &c->planner), 0);
     c->set = set;
+    c->ns = "t";
     c->now = INT64_C(1800000000) * 1000000000;
     c->version = 100;
 }
@@ -120,6 +121,7 @@ static grove_doc *merged(grove_doc *doc, grove_doc *patch) {
 
 static void stamp(cluster *c, object *o, bool fresh, bool bump) {
     char text[512], time[64] = "";
+    const char *ns = gv_kind_get(o->kind)->namespaced ? "\"namespace\":\"t\"," : "";
     int64_t generation = 0;
     grove_node_int64(at(o, "/metadata/generation"), &generation);
     if (fresh) {
@@ -129,10 +131,9 @@ static void stamp(cluster *c, object *o, bool fresh, bool bump) {
         snprintf(time, sizeof time, "\"creationTimestamp\":\"%s\",\"uid\":\"%s\",", b.data, o->uid);
         grove_buf_fini(&b);
     }
-    snprintf(
-        text, sizeof text,
-        "{\"metadata\":{%s\"namespace\":\"t\",\"resourceVersion\":\"%llu\",\"generation\":%lld}}",
-        time, (unsigned long long)++c->version, (long long)(generation + (bump ? 1 : 0)));
+    snprintf(text, sizeof text,
+             "{\"metadata\":{%s%s\"resourceVersion\":\"%llu\",\"generation\":%lld}}", time, ns,
+             (unsigned long long)++c->version, (long long)(generation + (bump ? 1 : 0)));
     grove_doc *patch = parse(c, text, false);
     grove_doc *next = merged(o->doc, patch);
     grove_doc_unref(patch);
@@ -334,7 +335,7 @@ void cluster_run_pods(cluster *c) {
 
 grove_plan *cluster_plan(cluster *c) {
     grove_plan_request rq = {.size = sizeof rq,
-                             .ns = "t",
+                             .ns = c->ns,
                              .name = c->set,
                              .config = c->config,
                              .placements = c->placements,

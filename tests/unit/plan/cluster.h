@@ -35,7 +35,7 @@ typedef struct cluster {
     uint32_t n, cap;
     uint64_t version, next_uid;
     int64_t now;
-    const char *set;
+    const char *ns, *set; /* what is planned; ns "": a ClusterTopologyBinding */
     uint32_t creates, patches, deletes, gates, binds, events; /* applied so far */
     char last_event[64];
     struct gv_prng *drop;   /* with keep_permille: which actions get lost */

@@ -44,4 +44,8 @@
     SET_CLIQUE("a", "2", "1")             \
     SET_CLIQUE("b", "1", "1") SET_CLIQUE("c", "3", "1") SET_GROUP("x", "b, c", "2", "1")
 
+/* A ClusterTopologyBinding named b. */
+#define NAMED_BINDING(spec) \
+    "apiVersion: grove.io/v1alpha1\nkind: ClusterTopologyBinding\nmetadata: {name: b}\n" spec
+
 #endif

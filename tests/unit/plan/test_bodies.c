@@ -291,7 +291,7 @@ static void kai_topology(void **state) {
     grove_doc *doc = NULL;
     const gv_adapter *kai = gv_adapter_find(GV_STR("kai-scheduler"), false);
     assert_int_equal(grove_builder_new(e->env, &b), 0);
-    kai->build_topology(gv_config_binding(e->config, GV_STR("t")), GV_STR("u"), b);
+    kai->build_topology(gv_config_binding(e->config, GV_STR("t"))->object, GV_STR("u"), b);
     assert_int_equal(grove_builder_finish(b, &doc, NULL), 0);
     assert_at(doc, "",
               "{\"apiVersion\":\"kai.scheduler/v1alpha1\",\"kind\":\"Topology\",\"metadata\":{"

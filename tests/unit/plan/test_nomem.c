@@ -15,10 +15,12 @@
 typedef struct state {
     grove_doc **docs; /* what the store is to hold */
     uint32_t n;
+    const char *ns, *name; /* what is planned */
 } state;
 
-static grove_status plan_once(grove_planner *p, const grove_store *s, grove_env *env) {
-    grove_plan_request rq = {.size = sizeof rq, .ns = "t", .name = "s"};
+static grove_status plan_once(grove_planner *p, const grove_store *s, const state *at,
+                              grove_env *env) {
+    grove_plan_request rq = {.size = sizeof rq, .ns = at->ns, .name = at->name};
     rq.now_ns = INT64_C(1900000000) * 1000000000;
     grove_plan *plan = NULL;
     grove_buf out;
@@ -41,7 +43,7 @@ static grove_status run(grove_env *env, void *ctx) {
     }
     st = st < 0 ? st : grove_planner_new(env, &planner);
     for (int i = 0; i < 2 && st == GROVE_OK; i++) {
-        st = plan_once(planner, store, env);
+        st = plan_once(planner, store, at, env);
     }
     grove_planner_free(planner);
     grove_store_free(store);
@@ -50,7 +52,7 @@ static grove_status run(grove_env *env, void *ctx) {
 
 /* The loop over what the cluster holds at this moment. */
 static void loop(cluster *c, const char *name) {
-    state at = {.docs = calloc(c->n, sizeof *at.docs)};
+    state at = {.docs = calloc(c->n, sizeof *at.docs), .ns = c->ns, .name = c->set};
     for (uint32_t i = 0; i < c->n; i++) {
         if (!c->objects[i].gone) {
             at.docs[at.n++] = c->objects[i].doc;
@@ -113,10 +115,27 @@ static void test_oom_of_an_update(void **unused) {
     cluster_close(&c);
 }
 
+static void test_oom_of_a_binding(void **unused) {
+    (void)unused;
+    cluster c;
+    cluster_open(&c, "b");
+    c.ns = "";
+    cluster_add(
+        &c, NAMED_BINDING("spec: {levels: [{domain: rack, key: r}], schedulerTopologyBindings: ["
+                          "{schedulerName: volcano, topologyReference: v}]}"));
+    loop(&c, "plan of a new binding");
+    cluster_settle(&c, 4);
+    cluster_merge(&c, GV_KIND_CLUSTERTOPOLOGYBINDING, "b",
+                  "{\"spec\":{\"levels\":[{\"domain\":\"host\",\"key\":\"h\"}]}}");
+    loop(&c, "plan of a binding with other levels");
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_oom),
         cmocka_unit_test(test_oom_of_an_update),
+        cmocka_unit_test(test_oom_of_a_binding),
     };
     return cmocka_run_group_tests_name("plan without memory", tests, NULL, NULL);
 }
