@@ -61,4 +61,7 @@ void gv_front_unwatch(gv_front *front, uint64_t watch);
 /* Lets every watch that asked for them have a bookmark with the next pump. */
 grove_status gv_front_bookmark(gv_front *front, grove_error *err);
 
+/* Drops the history: watches that go on from an earlier position are told that it is too old. */
+void gv_front_forget(gv_front *front);
+
 #endif

@@ -3,7 +3,7 @@
 #ifndef GV_FRONT_SERVER_H
 #define GV_FRONT_SERVER_H
 
-#include "front/front.h"
+#include "front/faults.h"
 
 typedef struct gv_server gv_server;
 
@@ -16,9 +16,15 @@ typedef struct gv_server_hooks {
     void (*answered)(void *ctx, const char *method, const char *target, int32_t http);
 } gv_server_hooks;
 
-/* `listen` is HOST:PORT with a numeric host; port 0 takes a free one. Front and env outlive the server. */
-grove_status gv_server_new(grove_env *env, gv_front *front, const char *listen,
-                           const gv_server_hooks *hooks, gv_server **out_server, grove_error *err);
+typedef struct gv_server_options {
+    const char *listen; /* HOST:PORT with a numeric host; port 0 takes a free one */
+    gv_server_hooks hooks;
+    gv_faults *faults; /* NULL: none */
+} gv_server_options;
+
+/* Env, front and faults outlive the server. */
+grove_status gv_server_new(grove_env *env, gv_front *front, const gv_server_options *options,
+                           gv_server **out_server, grove_error *err);
 /* "127.0.0.1:8001", as it listens. */
 const char *gv_server_address(const gv_server *server);
 /* Stops gently when this signal comes: open watches are ended in order. */

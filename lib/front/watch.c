@@ -50,6 +50,10 @@ grove_status gv_front_bookmark(gv_front *front, grove_error *err) {
     return front->backend.ops->control(front->backend.impl, GROVE_CONTROL_FLUSH, NULL, err);
 }
 
+void gv_front_forget(gv_front *front) {
+    grove_sim_compact(front->sim);
+}
+
 /* ---- beginning ---- */
 
 static grove_status begin(gv_front_call *c, gv_front_stream *s, grove_error *err) {

@@ -81,15 +81,15 @@ typedef struct page {
     gv_str after; /* key of the last item of the page before */
 } page;
 
-/* "<version>:<key>" */
+/* "<version>:<key>"; version 0 goes on with the present, inconsistent as that is with the pages before. */
 static bool read_position(const char *text, page *out) {
     gv_str s = gv_str_c(text);
     const char *colon = s.n ? memchr(s.p, ':', s.n) : NULL;
     int64_t rv = 0;
-    if (!colon || !gv_str_int64((gv_str){s.p, (size_t)(colon - s.p)}, &rv) || rv <= 0) {
+    if (!colon || !gv_str_int64((gv_str){s.p, (size_t)(colon - s.p)}, &rv) || rv < 0) {
         return false;
     }
-    out->rv = (uint64_t)rv;
+    out->rv = rv > 0 ? (uint64_t)rv : out->rv;
     out->after = (gv_str){colon + 1, s.n - (size_t)(colon + 1 - s.p)};
     return true;
 }

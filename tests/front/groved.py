@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts groved on a free port for a test and ends it; requests to it by the standard library."""
+import contextlib
 import http.client
 import json
 import os
@@ -53,19 +54,18 @@ class Groved:
         if body is not None:
             headers['Content-Type'] = content_type
             body = body if isinstance(body, str) else json.dumps(body)
-        connection.request(method, path, body=body, headers=headers)
-        answer = connection.getresponse()
-        data = answer.read()
-        connection.close()
+        with contextlib.closing(connection):
+            connection.request(method, path, body=body, headers=headers)
+            answer = connection.getresponse()
+            data = answer.read()
         is_json = answer.getheader('Content-Type', '').startswith(JSON)
         return answer.status, dict(answer.getheaders()), json.loads(data) if is_json else data.decode()
 
     def watch(self, path, accept=JSON):
         """The events of a watch, one by one, until the server ends it."""
-        connection = self.open()
-        connection.request('GET', path, headers={'Accept': accept})
-        answer = connection.getresponse()
-        assert answer.status == 200, answer.read()
-        for line in answer:
-            yield json.loads(line)
-        connection.close()
+        with contextlib.closing(self.open()) as connection:
+            connection.request('GET', path, headers={'Accept': accept})
+            with connection.getresponse() as answer:
+                assert answer.status == 200, answer.read()
+                for line in answer:
+                    yield json.loads(line)

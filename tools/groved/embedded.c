@@ -23,6 +23,7 @@ typedef struct daemon_state {
     char *nodes_text;
     cluster *cluster;
     gv_front *front;
+    gv_faults *faults;
     gv_server *server;
     int64_t wall_start, steady_start;
 } daemon_state;
@@ -73,6 +74,12 @@ static void on_answered(void *ctx, const char *method, const char *target, int32
     }
 }
 
+static void on_fault(void *ctx, const char *name, uint64_t matched, uint64_t fired) {
+    (void)ctx;
+    groved_say("fault %s: %llu of %llu", name, (unsigned long long)fired,
+               (unsigned long long)matched);
+}
+
 /* ---- life ---- */
 
 static int complain(const char *what, const grove_error *err) {
@@ -114,13 +121,26 @@ static int make_cluster(daemon_state *d) {
     return EXIT_DONE;
 }
 
+static int read_faults(daemon_state *d) {
+    grove_error err = GROVE_ERROR_INIT;
+    char *text = NULL;
+    size_t len = 0;
+    int code = d->options->faults ? io_read(d->options->faults, &text, &len) : EXIT_DONE;
+    if (code == EXIT_DONE && text && gv_faults_new(d->env, text, len, &d->faults, &err) < 0) {
+        (void)complain(d->options->faults, &err);
+        code = EXIT_WRONG_USAGE;
+    }
+    free(text);
+    return code;
+}
+
 static int make_server(daemon_state *d) {
     grove_error err = GROVE_ERROR_INIT;
-    gv_server_hooks hooks = {d, on_turn, on_answered};
+    gv_server_options options = {d->options->listen, {d, on_turn, on_answered}, d->faults};
     if (gv_front_new(d->env, d->cluster->sim, &d->front, &err) < 0) {
         return complain("cannot start", &err);
     }
-    grove_status st = gv_server_new(d->env, d->front, d->options->listen, &hooks, &d->server, &err);
+    grove_status st = gv_server_new(d->env, d->front, &options, &d->server, &err);
     if (st < 0) {
         (void)complain("cannot serve", &err);
         return st == GROVE_E_INVALID ? EXIT_WRONG_USAGE : EXIT_FAILED;
@@ -152,9 +172,12 @@ int groved_embedded(const groved_options *options) {
     daemon_state d = {.options = options};
     (void)signal(SIGPIPE, SIG_IGN);
     int code = make_cluster(&d);
+    code = code == EXIT_DONE ? read_faults(&d) : code;
     code = code == EXIT_DONE ? make_server(&d) : code;
     code = code == EXIT_DONE ? serve(&d) : code;
     gv_server_free(d.server);
+    gv_faults_tell(d.faults, on_fault, NULL);
+    gv_faults_free(d.faults);
     gv_front_free(d.front);
     cluster_free(d.cluster);
     grove_config_unref(d.config);

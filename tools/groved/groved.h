@@ -12,6 +12,7 @@ typedef struct groved_options {
     const char *kubeconfig_out; /* NULL: none is written */
     const char *nodes;          /* a spec, or a file of Node objects */
     const char *config;         /* NULL: the built-in settings */
+    const char *faults;         /* a script of faults, for tests; NULL: none */
     uint64_t seed;
     int virtual_time;
     int verbose; /* a line for each request */

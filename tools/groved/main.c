@@ -26,6 +26,7 @@ static const char help[] =
     "at\n"
     "                         most ten minutes of the cluster's time\n"
     "  --seed N               seed of everything that may be chosen freely [0]\n"
+    "  --faults FILE          lets requests fail as the file says: for tests of clients\n"
     "  --verbose              a line on standard error for each request\n"
     "  --help                 this text\n"
     "\n"
@@ -70,6 +71,8 @@ static int take_value(groved_options *o, const char *option, const char *value) 
         o->nodes = value;
     } else if (strcmp(option, "--config") == 0) {
         o->config = value;
+    } else if (strcmp(option, "--faults") == 0) {
+        o->faults = value;
     } else {
         o->seed = strtoull(value, &end, 10);
         return *end || !*value ? wrong("not a number:", value) : EXIT_DONE;
@@ -87,8 +90,8 @@ static int is_one_of(const char *word, const char *const *words) {
 }
 
 static int parse(int argc, char **argv, groved_options *o, int *out_embedded) {
-    static const char *const with_value[] = {"--listen", "--kubeconfig-out", "--nodes",
-                                             "--config", "--seed",           NULL};
+    static const char *const with_value[] = {"--listen", "--kubeconfig-out", "--nodes", "--config",
+                                             "--seed",   "--faults",         NULL};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         if (is_one_of(word, with_value)) {
