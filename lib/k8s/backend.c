@@ -13,7 +13,7 @@
 #define ROUNDS 64 /* of one process call */
 
 static grove_status submit(void *impl, const grove_op *op, grove_error *err) {
-    return gv_k8s_submit(impl, op, err);
+    return gv_k8s_submit(impl, op, GV_K8S_CALLER, err);
 }
 
 static grove_status watch(void *impl, const grove_watch *w, grove_error *err) {
@@ -55,6 +55,7 @@ static grove_status round_of(gv_k8s *k, uint32_t *left, const grove_sink *sink, 
         st = k->transport.ops->trust(k->transport.impl, &trust);
         k->identity.trust_changed = st < 0;
     }
+    st = st < 0 ? st : gv_k8s_elect_step(k);
     st = st < 0 ? st : gv_k8s_send_calls(k, ready);
     st = st < 0 ? st : gv_k8s_watches_step(k, ready);
     st = st < 0 ? st : k->transport.ops->perform(k->transport.impl, k->now, &transport_at);
@@ -80,8 +81,9 @@ static grove_status process(void *impl, int64_t now, uint32_t budget, const grov
             return st == GROVE_E_NOMEM ? gv_k8s_nomem(err) : st;
         }
     }
-    int64_t others[2] = {gv_k8s_calls_deadline(k), gv_k8s_watches_deadline(k)};
-    for (int i = 0; i < 2; i++) {
+    int64_t others[] = {gv_k8s_calls_deadline(k), gv_k8s_watches_deadline(k),
+                        gv_k8s_elect_deadline(k)};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         deadline = others[i] < deadline ? others[i] : deadline;
     }
     if (left == 0 || k->activity != before || deadline < now) {
@@ -144,6 +146,7 @@ static void destroy(void *impl) {
     grove_env *env = k->env;
     gv_k8s_drop_calls(k);
     gv_k8s_drop_watches(k);
+    gv_k8s_elect_free(k);
     k->transport.ops->destroy(k->transport.impl);
     gv_k8s_identity_fini(&k->identity);
     gv_k8s_access_fini(&k->access);
@@ -235,10 +238,11 @@ grove_status grove_k8s_backend(grove_env *env, const grove_k8s_options *options,
     return gv_k8s_new(env, &o, &access, &transport, out_backend, err);
 }
 
+gv_k8s *gv_k8s_of(const grove_backend *backend) {
+    return backend && backend->ops == &ops ? backend->impl : NULL;
+}
+
 const char *grove_k8s_namespace(const grove_backend *backend) {
-    if (!backend || backend->ops != &ops) {
-        return "default";
-    }
-    const gv_k8s *k = backend->impl;
-    return k->access.ns;
+    const gv_k8s *k = gv_k8s_of(backend);
+    return k ? k->access.ns : "default";
 }

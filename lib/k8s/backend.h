@@ -7,6 +7,7 @@
 #include "answer.h"
 #include "framer.h"
 #include "identity.h"
+#include "lease.h"
 #include "transport.h"
 
 #define GV_K8S_SECOND INT64_C(1000000000)
@@ -28,6 +29,9 @@ typedef enum gv_k8s_class {
 
 struct gv_k8s;
 
+/* Who wants a call: those of the election pass the fence, and are not told to the sink. */
+typedef enum gv_k8s_owner { GV_K8S_CALLER, GV_K8S_ELECTION } gv_k8s_owner;
+
 /* What an EVENT operation needs besides: both of its requests. */
 typedef struct gv_k8s_event {
     uint64_t hash;  /* of what is told about what */
@@ -46,6 +50,7 @@ typedef struct gv_k8s_call {
     grove_verb verb;
     grove_kind kind;
     uint32_t flags; /* of the operation */
+    gv_k8s_owner owner;
     gv_k8s_class class;
     const char *method;
     const char *content_type;
@@ -106,6 +111,7 @@ typedef struct gv_k8s {
     int64_t lost_at[GROVE_KIND_COUNT]; /* when a watch of the kind ended last with GONE */
     bool bookmarks_seen;
     gv_k8s_stats stats;
+    struct gv_k8s_elect *elect; /* NULL: no election */
 } gv_k8s;
 
 /* ---- resource.c: where things are ---- */
@@ -134,7 +140,7 @@ void gv_k8s_event_free(gv_k8s *k, gv_k8s_event *event);
 
 /* ---- calls.c ---- */
 
-grove_status gv_k8s_submit(gv_k8s *k, const grove_op *op, grove_error *err);
+grove_status gv_k8s_submit(gv_k8s *k, const grove_op *op, gv_k8s_owner owner, grove_error *err);
 /* GROVE_E_NOT_FOUND: no such operation. */
 grove_status gv_k8s_cancel_call(gv_k8s *k, uint64_t token);
 /* Sends what may go. */
@@ -144,6 +150,24 @@ grove_status gv_k8s_judge_calls(gv_k8s *k);
 grove_status gv_k8s_tell_calls(gv_k8s *k, const grove_sink *sink, uint32_t *budget);
 int64_t gv_k8s_calls_deadline(const gv_k8s *k);
 void gv_k8s_drop_calls(gv_k8s *k);
+/* True when a write waits or is on its way. */
+bool gv_k8s_has_writes(const gv_k8s *k);
+/* Answers every write of the caller that waits, unsent. */
+void gv_k8s_refuse_writes(gv_k8s *k, const char *why);
+/* Cuts off what is on its way in the lane of requests: writes end uncertain, reads are sent again. */
+grove_status gv_k8s_cut_calls(gv_k8s *k, const char *why);
+
+/* ---- elect.c: the election of the process that may write ---- */
+
+/* Sends what the election needs, and keeps the fence. */
+grove_status gv_k8s_elect_step(gv_k8s *k);
+/* How a request of the election ended. GROVE_E_NOMEM: to be called again. */
+grove_status gv_k8s_elect_answered(gv_k8s *k, const gv_k8s_call *call);
+/* True when a write may leave now. */
+bool gv_k8s_may_write(const gv_k8s *k);
+uint32_t gv_k8s_elect_timeout_ms(const gv_k8s *k);
+int64_t gv_k8s_elect_deadline(const gv_k8s *k);
+void gv_k8s_elect_free(gv_k8s *k);
 
 /* Starts a request with the headers that all share. */
 grove_status gv_k8s_start(gv_k8s *k, gv_k8s_request *r, const char *path, const char *content_type,
@@ -168,6 +192,9 @@ void gv_k8s_watches_lose(gv_k8s *k);
 void gv_k8s_drop_watches(gv_k8s *k);
 
 /* ---- backend.c ---- */
+
+/* The backend's own object; NULL when it is another kind of backend. */
+gv_k8s *gv_k8s_of(const grove_backend *backend);
 
 /* Over any transport, which it takes over: what tests begin with. Takes access over, too. */
 grove_status gv_k8s_new(grove_env *env, const grove_k8s_options *options, gv_k8s_access *access,

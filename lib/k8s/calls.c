@@ -89,13 +89,14 @@ static void call_free(gv_k8s_call *c) {
     grove_memory_free(k->env, c, sizeof *c);
 }
 
-grove_status gv_k8s_submit(gv_k8s *k, const grove_op *in, grove_error *err) {
+grove_status gv_k8s_submit(gv_k8s *k, const grove_op *in, gv_k8s_owner owner, grove_error *err) {
     grove_op op = {0};
     grove_status st = grove_struct_read(&op, sizeof op, in, in->size, offsetof(grove_op, ns));
     if (st < 0) {
         return grove_error_set(err, st, "grove_op has an unknown size");
     }
-    if (op.token == 0 || op.verb <= GROVE_VERB_NONE || op.verb >= GROVE_VERB_COUNT) {
+    bool known = owner != GV_K8S_CALLER || op.token != 0;
+    if (!known || op.verb <= GROVE_VERB_NONE || op.verb >= GROVE_VERB_COUNT) {
         return grove_error_set(err, GROVE_E_INVALID, "an operation needs a token and a known verb");
     }
     gv_k8s_call *c = grove_memory_alloc(k->env, sizeof *c);
@@ -103,6 +104,7 @@ grove_status gv_k8s_submit(gv_k8s *k, const grove_op *in, grove_error *err) {
         return gv_k8s_nomem(err);
     }
     c->k = k;
+    c->owner = owner;
     grove_buf_init(&c->path, k->env);
     grove_buf_init(&c->body, k->env);
     grove_buf_init(&c->reply, k->env);
@@ -220,6 +222,9 @@ static void on_end(void *ctx, gv_k8s_end how, int32_t http, const char *message)
 
 static void adapt(gv_k8s *k, const gv_k8s_call *c) {
     grove_status st = c->verdict.status;
+    if (c->owner == GV_K8S_ELECTION) {
+        return; /* on connections of its own */
+    }
     if (st == GROVE_E_TIMEOUT || st == GROVE_E_UNAVAILABLE ||
         (st == GROVE_E_BUSY && c->verb != GROVE_VERB_EVICT)) {
         k->window = k->window > 2 ? k->window / 2 : 1;
@@ -252,6 +257,9 @@ static int64_t retry_in(gv_k8s *k, gv_k8s_call *c) {
     }
     if (v->status == GROVE_E_BUSY && c->verb == GROVE_VERB_EVICT) {
         return -1; /* a disruption budget, not overload */
+    }
+    if (c->owner == GV_K8S_ELECTION) {
+        return -1; /* it has rounds of its own */
     }
     bool retriable = (v->flags & GROVE_ERROR_RETRIABLE) != 0;
     bool uncertain = (v->flags & GROVE_ERROR_UNCERTAIN) != 0;
@@ -331,6 +339,14 @@ grove_status gv_k8s_judge_calls(gv_k8s *k) {
         if (delay >= 0) {
             take(&k->ended, c);
             again(k, c, delay);
+        } else if (c->owner == GV_K8S_ELECTION) {
+            st = gv_k8s_elect_answered(k, c);
+            if (st < 0) {
+                return st;
+            }
+            settle(k, c);
+            take(&k->ended, c);
+            call_free(c);
         } else {
             settle(k, c);
         }
@@ -350,8 +366,10 @@ static grove_status send_call(gv_k8s *k, gv_k8s_call *c) {
         }
         return st;
     }
+    bool own = c->owner == GV_K8S_ELECTION, lease = own && !c->event;
     gv_k8s_request r = {.method = c->method,
-                        .timeout_ms = k->request_timeout_ms,
+                        .lane = lease ? GV_K8S_LANE_LEASE : GV_K8S_LANE_REQUESTS,
+                        .timeout_ms = own ? gv_k8s_elect_timeout_ms(k) : k->request_timeout_ms,
                         .body = c->is_write ? c->body.data : NULL,
                         .body_len = (size_t)c->body.len,
                         .ctx = c,
@@ -388,14 +406,16 @@ grove_status gv_k8s_send_calls(gv_k8s *k, gv_k8s_readiness ready) {
     if (ready == GV_K8S_REFUSED) {
         refuse_all(k);
     }
-    if (k->paused || ready != GV_K8S_READY) {
+    if (ready != GV_K8S_READY) {
         return GROVE_OK;
     }
+    bool may_write = gv_k8s_may_write(k);
     for (int i = 0; i < GV_K8S_CLASSES; i++) {
-        uint32_t room = k->window + (i == GV_K8S_CLASS_LEASE ? 1 : 0); /* a lease never waits */
+        uint32_t room = i == GV_K8S_CLASS_LEASE ? UINT32_MAX : k->window; /* a lease never waits */
         for (gv_k8s_call *c = k->queues[i].first, *next; c && k->in_flight < room; c = next) {
             next = c->next;
-            if (c->not_before <= k->now && is_first(k, c)) {
+            bool held = c->owner == GV_K8S_CALLER && (k->paused || (c->is_write && !may_write));
+            if (!held && c->not_before <= k->now && is_first(k, c)) {
                 grove_status st = send_call(k, c);
                 if (st < 0) {
                     return st;
@@ -404,6 +424,53 @@ grove_status gv_k8s_send_calls(gv_k8s *k, gv_k8s_readiness ready) {
         }
     }
     return GROVE_OK;
+}
+
+/* ---- the fence ---- */
+
+bool gv_k8s_has_writes(const gv_k8s *k) {
+    bool any = false;
+    for (const gv_k8s_call *c = k->sent.first; c && !any; c = c->next) {
+        any = c->is_write;
+    }
+    for (int i = 0; i < GV_K8S_CLASSES; i++) {
+        for (const gv_k8s_call *c = k->queues[i].first; c && !any; c = c->next) {
+            any = c->is_write;
+        }
+    }
+    return any;
+}
+
+void gv_k8s_refuse_writes(gv_k8s *k, const char *why) {
+    for (int i = 0; i < GV_K8S_CLASSES; i++) {
+        for (gv_k8s_call *c = k->queues[i].first, *next; c; c = next) {
+            next = c->next;
+            if (c->is_write && c->owner == GV_K8S_CALLER) {
+                take(&k->queues[i], c);
+                end_with(k, c, GROVE_E_CANCELLED, why);
+            }
+        }
+    }
+}
+
+grove_status gv_k8s_cut_calls(gv_k8s *k, const char *why) {
+    for (gv_k8s_call *c = k->sent.first, *next; c; c = next) {
+        next = c->next;
+        if (c->owner == GV_K8S_ELECTION && !c->event) {
+            continue; /* in a lane of its own */
+        }
+        k->transport.ops->stop(k->transport.impl, c->handle);
+        c->handle = NULL;
+        k->in_flight--;
+        take(&k->sent, c);
+        if (c->is_write) {
+            end_with(k, c, GROVE_E_UNAVAILABLE, why);
+            c->verdict.flags |= GROVE_ERROR_UNCERTAIN;
+        } else {
+            again(k, c, 0);
+        }
+    }
+    return k->transport.ops->sever(k->transport.impl, GV_K8S_LANE_REQUESTS);
 }
 
 /* ---- telling ---- */
@@ -424,7 +491,7 @@ grove_status gv_k8s_tell_calls(gv_k8s *k, const grove_sink *sink, uint32_t *budg
     while (k->ended.first && k->ended.first->judged && *budget > 0) {
         gv_k8s_call *c = k->ended.first;
         take(&k->ended, c);
-        if ((c->flags & GROVE_OP_NO_REPLY) == 0) {
+        if ((c->flags & GROVE_OP_NO_REPLY) == 0 && c->owner == GV_K8S_CALLER) {
             grove_status st = tell(c, sink);
             if (st < 0) {
                 push_front(&k->ended, c);

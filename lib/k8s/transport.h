@@ -21,12 +21,20 @@ typedef enum gv_k8s_end {
     GV_K8S_END_UNUSABLE, /* cannot work as configured: certificate not accepted, bad URL */
 } gv_k8s_end;
 
+/* Requests of one lane share connections, those of two never do: none waits behind another lane's. */
+typedef enum gv_k8s_lane {
+    GV_K8S_LANE_REQUESTS,
+    GV_K8S_LANE_WATCHES, /* stream until they end: timeout_ms does not count */
+    GV_K8S_LANE_LEASE,
+    GV_K8S_LANES
+} gv_k8s_lane;
+
 typedef struct gv_k8s_request {
     const char *method;
     const char *url;            /* whole */
     const char *const *headers; /* "Name: value", n_headers of them */
     uint32_t n_headers;
-    bool is_watch;       /* streams until it ends; on connections of its own */
+    gv_k8s_lane lane;
     uint32_t timeout_ms; /* 0: none */
     const char *body;    /* copied; NULL: none */
     size_t body_len;
@@ -56,6 +64,11 @@ typedef struct gv_k8s_transport_ops {
     grove_status (*trust)(void *impl, const gv_k8s_trust *trust);
     grove_status (*start)(void *impl, const gv_k8s_request *request, void **out_handle);
     void (*stop)(void *impl, void *handle);
+    /*
+     * Resets the connections of a lane whose requests are all stopped: nothing that still waits in a buffer
+     * of ours or the system's reaches the server.
+     */
+    grove_status (*sever)(void *impl, gv_k8s_lane lane);
     /* Moves bytes and calls back. *out_deadline: when to call again at the latest. */
     grove_status (*perform)(void *impl, int64_t now, int64_t *out_deadline);
     void (*pollfds)(void *impl, grove_pollfd *fds, uint32_t cap, uint32_t *out_n);

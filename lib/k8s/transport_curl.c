@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <curl/curl.h>
 
@@ -44,6 +45,8 @@ typedef struct pool {
     struct pollfd *fds;
     uint32_t n_fds, cap_fds;
     transfer *transfers;
+    int *sockets; /* all that are open, idle ones too */
+    uint32_t n_sockets, cap_sockets;
     int64_t deadline; /* INT64_MAX: curl waits for descriptors only */
     bool fresh;       /* something was added since the last perform */
     struct curl_pools *owner;
@@ -51,7 +54,7 @@ typedef struct pool {
 
 typedef struct curl_pools {
     grove_env *env;
-    pool pools[2]; /* requests, watches */
+    pool pools[GV_K8S_LANES];
     gv_k8s_pool texts;
     gv_k8s_trust trust;
     bool performing, no_memory;
@@ -90,10 +93,43 @@ static void guard_end(const pipe_guard *g) {
 
 /* ---- sockets ---- */
 
+/* More room for one more element; the table as it was when there is none. */
+static void *grown(pool *p, void *table, uint32_t *cap, size_t size) {
+    void *more = grove_memory_resize(p->owner->env, table, *cap * size, (*cap + 8) * size);
+    if (!more) {
+        p->owner->no_memory = true;
+        return NULL;
+    }
+    *cap += 8;
+    return more;
+}
+
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address) {
-    (void)ctx;
+    pool *p = ctx;
     (void)purpose;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (p->n_sockets == p->cap_sockets) {
+        int *more = grown(p, p->sockets, &p->cap_sockets, sizeof *p->sockets);
+        if (!more) {
+            return CURL_SOCKET_BAD;
+        }
+        p->sockets = more;
+    }
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd >= 0) {
+        p->sockets[p->n_sockets++] = fd;
+    }
+    return fd;
+}
+
+static int close_socket(void *ctx, curl_socket_t fd) {
+    pool *p = ctx;
+    for (uint32_t i = 0; i < p->n_sockets; i++) {
+        if (p->sockets[i] == fd) {
+            p->sockets[i] = p->sockets[--p->n_sockets];
+            break;
+        }
+    }
+    return close(fd);
 }
 
 /* Keep-alive that notices a dead peer in half a minute. */
@@ -129,15 +165,11 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *so
         return 0;
     }
     if (i == p->cap_fds) {
-        uint32_t cap = p->cap_fds + 8;
-        struct pollfd *more = grove_memory_resize(
-            p->owner->env, p->fds, p->cap_fds * sizeof *p->fds, cap * sizeof *p->fds);
+        struct pollfd *more = grown(p, p->fds, &p->cap_fds, sizeof *p->fds);
         if (!more) {
-            p->owner->no_memory = true;
             return -1;
         }
         p->fds = more;
-        p->cap_fds = cap;
     }
     p->n_fds += i == p->n_fds ? 1 : 0;
     p->fds[i] = (struct pollfd){.fd = fd};
@@ -294,12 +326,16 @@ static bool set_request(transfer *t, const gv_k8s_request *r, bool plain) {
     (void)curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
     (void)curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, "gzip");
     (void)curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
-    (void)curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, r->is_watch ? 0L : (long)r->timeout_ms);
+    (void)curl_easy_setopt(e, CURLOPT_TIMEOUT_MS,
+                           r->lane == GV_K8S_LANE_WATCHES ? 0L : (long)r->timeout_ms);
     if (!plain) {
         (void)curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
         (void)curl_easy_setopt(e, CURLOPT_PIPEWAIT, 1L);
     }
     (void)curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    (void)curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t->pool);
+    (void)curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    (void)curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, t->pool);
     (void)curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, tune_socket);
     (void)curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
     (void)curl_easy_setopt(e, CURLOPT_HEADERDATA, t);
@@ -316,7 +352,7 @@ static grove_status start(void *impl, const gv_k8s_request *r, void **out_handle
         return GROVE_E_NOMEM;
     }
     t->env = c->env;
-    t->pool = &c->pools[r->is_watch ? 1 : 0];
+    t->pool = &c->pools[r->lane];
     t->request = *r;
     t->easy = curl_easy_init();
     if (!t->easy || !set_request(t, r, c->trust.plain)) {
@@ -358,6 +394,41 @@ static void stop(void *impl, void *handle) {
     guard_begin(&g);
     drop(t);
     guard_end(&g);
+}
+
+static CURLM *new_multi(pool *p) {
+    CURLM *m = curl_multi_init();
+    if (m) {
+        (void)curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, on_socket);
+        (void)curl_multi_setopt(m, CURLMOPT_SOCKETDATA, p);
+        (void)curl_multi_setopt(m, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+        (void)curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, 64L);
+    }
+    return m;
+}
+
+static grove_status sever(void *impl, gv_k8s_lane lane) {
+    curl_pools *c = impl;
+    pool *p = &c->pools[lane];
+    CURLM *fresh = new_multi(p);
+    if (!fresh) {
+        return GROVE_E_NOMEM;
+    }
+    pipe_guard g;
+    guard_begin(&g);
+    for (uint32_t i = 0; i < p->n_sockets; i++) { /* closing sends a reset, and nothing else */
+        const struct linger none = {.l_onoff = 1, .l_linger = 0};
+        (void)setsockopt(p->sockets[i], SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    }
+    while (p->transfers) {
+        drop(p->transfers);
+    }
+    (void)curl_multi_cleanup(p->multi);
+    guard_end(&g);
+    p->multi = fresh;
+    p->n_fds = 0;
+    p->deadline = INT64_MAX;
+    return GROVE_OK;
 }
 
 /* ---- working ---- */
@@ -452,13 +523,16 @@ static grove_status perform(void *impl, int64_t now, int64_t *out_deadline) {
     pipe_guard g;
     guard_begin(&g);
     c->performing = true;
-    perform_pool(c, &c->pools[0], now);
-    perform_pool(c, &c->pools[1], now);
+    for (int i = 0; i < GV_K8S_LANES; i++) {
+        perform_pool(c, &c->pools[i], now);
+    }
     c->performing = false;
     guard_end(&g);
-    int64_t a = c->pools[0].fresh ? now : c->pools[0].deadline;
-    int64_t b = c->pools[1].fresh ? now : c->pools[1].deadline;
-    *out_deadline = a < b ? a : b;
+    *out_deadline = INT64_MAX;
+    for (int i = 0; i < GV_K8S_LANES; i++) {
+        int64_t at = c->pools[i].fresh ? now : c->pools[i].deadline;
+        *out_deadline = at < *out_deadline ? at : *out_deadline;
+    }
     bool no_memory = c->no_memory;
     c->no_memory = false;
     return no_memory ? GROVE_E_NOMEM : GROVE_OK;
@@ -467,7 +541,7 @@ static grove_status perform(void *impl, int64_t now, int64_t *out_deadline) {
 static void pollfds(void *impl, grove_pollfd *fds, uint32_t cap, uint32_t *out_n) {
     curl_pools *c = impl;
     uint32_t n = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < GV_K8S_LANES; i++) {
         for (uint32_t k = 0; k < c->pools[i].n_fds; k++, n++) {
             if (n < cap) {
                 const struct pollfd *p = &c->pools[i].fds[k];
@@ -502,7 +576,7 @@ static void destroy(void *impl) {
     curl_pools *c = impl;
     pipe_guard g;
     guard_begin(&g);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < GV_K8S_LANES; i++) {
         pool *p = &c->pools[i];
         while (p->transfers) {
             drop(p->transfers);
@@ -511,6 +585,7 @@ static void destroy(void *impl) {
             (void)curl_multi_cleanup(p->multi);
         }
         grove_memory_free(c->env, p->fds, p->cap_fds * sizeof *p->fds);
+        grove_memory_free(c->env, p->sockets, p->cap_sockets * sizeof *p->sockets);
     }
     guard_end(&g);
     curl_global_cleanup();
@@ -520,7 +595,8 @@ static void destroy(void *impl) {
     grove_env_unref(env);
 }
 
-static const gv_k8s_transport_ops ops = {set_pools_trust, start, stop, perform, pollfds, destroy};
+static const gv_k8s_transport_ops ops = {set_pools_trust, start,   stop,   sever,
+                                         perform,         pollfds, destroy};
 
 grove_status gv_k8s_curl_new(grove_env *env, gv_k8s_transport *out_transport, grove_error *err) {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
@@ -534,18 +610,12 @@ grove_status gv_k8s_curl_new(grove_env *env, gv_k8s_transport *out_transport, gr
     c->env = grove_env_ref(env);
     c->texts.env = env;
     bool ok = true;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < GV_K8S_LANES; i++) {
         pool *p = &c->pools[i];
         p->owner = c;
         p->deadline = INT64_MAX;
-        p->multi = curl_multi_init();
+        p->multi = new_multi(p);
         ok = ok && p->multi;
-        if (p->multi) {
-            (void)curl_multi_setopt(p->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-            (void)curl_multi_setopt(p->multi, CURLMOPT_SOCKETDATA, p);
-            (void)curl_multi_setopt(p->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
-            (void)curl_multi_setopt(p->multi, CURLMOPT_MAXCONNECTS, 64L);
-        }
     }
     if (!ok) {
         destroy(c);

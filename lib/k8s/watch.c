@@ -223,7 +223,8 @@ static grove_status open_stream(gv_k8s_watch *w) {
     st = st < 0 ? st : put_query(w, &path);
     if (st == GROVE_OK) {
         gv_k8s_request r = {.method = "GET",
-                            .is_watch = w->mode != GV_K8S_LIST,
+                            .lane = w->mode == GV_K8S_LIST ? GV_K8S_LANE_REQUESTS
+                                                           : GV_K8S_LANE_WATCHES,
                             .timeout_ms = k->request_timeout_ms,
                             .ctx = w,
                             .header = on_header,

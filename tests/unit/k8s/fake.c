@@ -42,6 +42,13 @@ static void stop(void *impl, void *handle) {
     q->started = false;
 }
 
+static grove_status sever(void *impl, gv_k8s_lane lane) {
+    fake *f = impl;
+    (void)lane;
+    f->severed++;
+    return GROVE_OK;
+}
+
 static void deliver(fake *f, fake_request *q) {
     size_t n = f->piece > 0 ? f->piece : (size_t)(grove_random_next(&f->seed) % 700 + 1);
     size_t left = q->a.len - q->at;
@@ -89,7 +96,7 @@ static void destroy(void *impl) {
     (void)impl;
 }
 
-static const gv_k8s_transport_ops ops = {trust, start, stop, perform, pollfds, destroy};
+static const gv_k8s_transport_ops ops = {trust, start, stop, sever, perform, pollfds, destroy};
 
 grove_status fake_backend(grove_env *env, fake *f, const char *kubeconfig,
                           const grove_k8s_options *options, grove_backend *out) {

@@ -33,8 +33,8 @@ typedef struct fake {
     void *ctx;
     size_t piece;  /* bytes of a piece; 0: random ones */
     uint64_t seed; /* of the random ones */
-    uint32_t n_sent;
-    char log[FAKE_REQUESTS][600]; /* "METHOD URL BODY" of each request */
+    uint32_t n_sent, severed;
+    char log[FAKE_REQUESTS][1000]; /* "METHOD URL BODY" of each request */
     char headers[FAKE_REQUESTS][600];
     fake_request open[FAKE_REQUESTS];
 } fake;
