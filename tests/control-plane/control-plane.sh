@@ -4,7 +4,6 @@
 # scheduler, and nodesim in place of kubelets. Called by `./dev control-plane VERB`.
 #
 #     build          the programs, from Go modules (about 11 minutes on two cores, once)
-#     built          exit 0 when that was done
 #     up [SPEC]      starts everything; SPEC: nodes as for `grovectl sim --nodes` [2x2x4x8]
 #     down           ends everything; nothing is kept
 #     status         what runs; exit 0 when all of it does, 3 otherwise
@@ -291,20 +290,13 @@ cp_smoke() {
 
 case ${1:-} in
 build) build_programs && build_nodesim ;;
-built) built ;;
 up) shift && cp_up "$@" ;;
 down) cp_down ;;
 status) cp_status ;;
 kubectl) shift && kubectl_admin "$@" ;;
-smoke)
-    if [ "${2:-}" = --if-built ] && ! built; then
-        say "control-plane: SKIPPED: its programs are not built here (./dev control-plane build, about 11 minutes)"
-        exit 77
-    fi
-    cp_smoke
-    ;;
+smoke) cp_smoke ;;
 *)
-    say "usage: ./dev control-plane build|up [SPEC]|down|status|kubectl ARGS|smoke [--if-built]"
+    say "usage: ./dev control-plane build|up [SPEC]|down|status|kubectl ARGS|smoke"
     exit 2
     ;;
 esac
