@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes lib/libgrove.map from the public headers.
+"""Writes what comes from the public headers: lib/libgrove.map, docs/api/grove-api.json, the Python low level.
 
-    update-map.py [ROOT]              the map
+    update-map.py [ROOT]              the map and the description
     update-map.py --release [ROOT]    and docs/symbols-in-versions.txt, when a minor version is tagged
 """
 import os
+import subprocess
 import sys
 
 import public_symbols
@@ -28,6 +29,8 @@ def main():
         rows = [f'{name} {since.get(name, now)}\n' for name in sorted({*since, *public_symbols.declared(root)})]
         write_if_changed(os.path.join(root, public_symbols.RELEASED), RELEASED_HEAD + ''.join(rows))
     write_if_changed(os.path.join(root, public_symbols.MAP), public_symbols.map_text(root))
+    for program in ('build-aux/api-description.py', 'bindings/python/generate.py'):
+        subprocess.run([sys.executable, os.path.join(root, program), root], check=True)
     return 0
 
 

@@ -33,7 +33,7 @@ variant_test() { # NAME [RUN-TESTS OPTIONS...]: builds the variant and runs ever
     variant_setup "$name"
     compile "$(variant "$name")"
     sanitizer_environment
-    "$ROOT/build-aux/run-tests.py" "$(variant "$name")" --no-suite build-aux --no-suite cluster --jobs "$JOBS" \
+    "$ROOT/build-aux/run-tests.py" "$(variant "$name")" --no-suite build-aux --no-suite cluster --no-suite bindings --jobs "$JOBS" \
         --multiplier 5 "$@"
 }
 
@@ -191,6 +191,7 @@ verb_abi() {
     configure "$BUILD"
     compile "$BUILD"
     "$ROOT/build-aux/check-symbols.py" "$ROOT" "$BUILD" || return 1
+    "$ROOT/build-aux/api-description.py" "$ROOT" --check || return 1
     "$ROOT/build-aux/check-abi.py" "$ROOT" "$BUILD" "$@"
 }
 
