@@ -70,11 +70,13 @@ typedef struct grove_refusal {
     uint32_t size; /**< sizeof(grove_refusal) */
     grove_verb verb;
     grove_kind kind;
-    int32_t http;        /**< HTTP status code, 0: none */
-    const char *name;    /**< of the object, in the namespace of the request */
-    const char *message; /**< the cluster's words */
-    int64_t at_ns;       /**< when */
-    int64_t retry_ns;    /**< not before */
+    int32_t http;                  /**< HTTP status code, 0: none */
+    const char *name;              /**< of the object, in the namespace of the request */
+    const char *message;           /**< the cluster's words */
+    int64_t at_ns;                 /**< when */
+    int64_t retry_ns;              /**< not before */
+    grove_subresource subresource; /**< of the write */
+    uint32_t reserved;
 } grove_refusal;
 
 /** What to plan. Zero-initialise and set size. Since 0.1. */

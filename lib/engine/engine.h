@@ -131,6 +131,8 @@ grove_status gv_engine_refusals_of(grove_engine *e, gv_set *set, const grove_ref
 /* Remembers a refusal, or (ok) forgets one. */
 grove_status gv_engine_note_answer(grove_engine *e, gv_set *set, const grove_action *action,
                                    const grove_completion *c);
+/* Forgets refused writes that this plan no longer asks for; true when there were any: plan again. */
+bool gv_engine_drop_moot(grove_engine *e, gv_set *set, const grove_plan *plan, int64_t now);
 bool gv_engine_is_outdated(const grove_action *action, const grove_completion *c);
 void gv_engine_refusals_fini(grove_engine *e, gv_set *set);
 

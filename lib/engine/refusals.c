@@ -47,6 +47,7 @@ static grove_status remember(grove_engine *e, gv_set *set, gv_str key, const gro
     *r = (gv_refused){.refusal = {.size = (uint32_t)sizeof r->refusal,
                                   .verb = action->verb,
                                   .kind = action->kind,
+                                  .subresource = action->subresource,
                                   .http = c->http,
                                   .name = tail,
                                   .message = tail + name,
@@ -73,6 +74,33 @@ grove_status gv_engine_note_answer(grove_engine *e, gv_set *set, const grove_act
         return GROVE_OK;
     }
     return remember(e, set, key, action, c);
+}
+
+/* The plan does not write it any more, although it might: whatever was refused is not wanted now. */
+static bool is_moot(const grove_refusal *r, const grove_plan *plan, int64_t now) {
+    if (r->retry_ns > now) {
+        return false;
+    }
+    for (uint32_t i = 0; i < grove_plan_actions(plan); i++) {
+        const grove_action *a = grove_plan_action(plan, i);
+        if (a->verb == r->verb && a->kind == r->kind && strcmp(a->name, r->name) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool gv_engine_drop_moot(grove_engine *e, gv_set *set, const grove_plan *plan, int64_t now) {
+    gv_map_entry *entry;
+    bool any = false;
+    for (uint32_t i = 0; (entry = gv_map_next(&set->refused, &i));) {
+        const gv_refused *r = entry->value;
+        if (is_moot(&r->refusal, plan, now)) {
+            forget(e, set, (gv_str){entry->key, entry->key_len});
+            any = true;
+        }
+    }
+    return any;
 }
 
 grove_status gv_engine_refusals_of(grove_engine *e, gv_set *set, const grove_refusal *const **out,

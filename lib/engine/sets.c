@@ -175,7 +175,8 @@ static grove_status make_plan(grove_engine *e, gv_set *set, int64_t now, grove_e
     set->next = 0;
     set->burst = FIRST_BURST;
     set->burst_used = 0;
-    set->dirty = set->dropped = false;
+    set->dirty = gv_engine_drop_moot(e, set, plan, now);
+    set->dropped = false;
     set->planned_at = now;
     set->deadline = grove_plan_deadline(plan);
     e->stats.plans++;

@@ -6,6 +6,7 @@
 #include "plan/body_patch.h"
 
 #include "plan/delta.h"
+#include "value/doc.h"
 
 /* How much of an object is ours. */
 typedef struct ownership {
@@ -26,6 +27,54 @@ static ownership owned(gv_kind kind) {
                            .kept = {"markUnschedulable", "schedulingBackoff", "queue"}};
     default:
         return (ownership){0};
+    }
+}
+
+/* Spec members that we leave out where the server's default is meant: such a one goes when it is no longer
+ * wanted, unless what stands there is that default. */
+static bool is_false(const grove_node *spec, const char *key) {
+    return !gv_node_get_bool(spec, key);
+}
+
+static bool is_one(const grove_node *spec, const char *key) {
+    return gv_opt_or(gv_get_int(spec, key), 1) == 1;
+}
+
+/* What an autoscaler gets that names no metric: 80 % of the CPU asked for. */
+static bool is_cpu_metric(const grove_node *spec, const char *key) {
+    const grove_node *list = grove_node_get(spec, key);
+    const grove_node *r = grove_node_get(grove_node_first(list), "resource");
+    const grove_node *target = grove_node_get(r, "target");
+    return grove_node_size(list) == 1 && gv_str_is(gv_get_str(r, "name"), "cpu") &&
+           gv_str_is(gv_get_str(target, "type"), "Utilization") &&
+           gv_opt_or(gv_get_int(target, "averageUtilization"), 0) == 80;
+}
+
+static bool is_never(const grove_node *spec, const char *key) {
+    (void)spec;
+    (void)key;
+    return false;
+}
+
+static const struct {
+    gv_kind kind;
+    const char *key;
+    bool (*is_default)(const grove_node *spec, const char *key);
+} defaulted[] = {
+    {GV_KIND_SERVICE, "publishNotReadyAddresses", is_false},
+    {GV_KIND_HPA, "minReplicas", is_one},
+    {GV_KIND_HPA, "metrics", is_cpu_metric},
+    {GV_KIND_VOLCANO_PODGROUP, "priorityClassName", is_never},
+};
+
+static void drop_defaulted(gv_delta *d, gv_kind kind, const grove_node *live,
+                           const grove_node *want) {
+    for (size_t i = 0; i < sizeof defaulted / sizeof *defaulted; i++) {
+        const char *key = defaulted[i].key;
+        if (defaulted[i].kind == kind && grove_node_get(live, key) != NULL &&
+            grove_node_get(want, key) == NULL && !defaulted[i].is_default(live, key)) {
+            gv_delta_away(d, live, key);
+        }
     }
 }
 
@@ -164,6 +213,7 @@ bool gv_body_patch(gv_work *w, const gv_object *o, grove_doc *want_doc) {
     gv_delta_leave(&d);
     gv_delta_enter(&d, "spec");
     patch_object(&d, o, grove_node_get(live, "spec"), want_doc, grove_node_get(want, "spec"), &own);
+    drop_defaulted(&d, o->u.head.kind, grove_node_get(live, "spec"), grove_node_get(want, "spec"));
     gv_delta_leave(&d);
     patch_rest(&d, o, want_doc, live, want);
     return gv_delta_end(&d);

@@ -52,6 +52,15 @@ static grove_status hold_set(gv_work *w) {
         return GROVE_OK;
     }
     const gv_head *h = &w->pcs->u.head;
+    const grove_refusal *r = gv_refusal_of(w, GROVE_VERB_PATCH, GV_KIND_PODCLIQUESET, w->set);
+    if (r != NULL && r->subresource == GROVE_SUBRESOURCE_NONE && r->retry_ns > w->now) {
+        w->unheld = !held;
+        return gv_wait_add(w, GV_KIND_PODCLIQUESET, w->set, "WriteRefused", GV_KIND_PODCLIQUESET,
+                           w->set, r->at_ns, r->retry_ns, "the set cannot be written: %s",
+                           r->message ? r->message : "")
+                   ? GROVE_OK
+                   : gv_work_nomem(w);
+    }
     gv_act *act = gv_act_add(w, GROVE_VERB_PATCH, GV_KIND_PODCLIQUESET, w->set, GV_ORDER_FINALIZER,
                              held ? "TakenOver" : "FinalizerMissing", "%s PodCliqueSet %s",
                              held ? "note the hashes of" : "add the finalizer of", h->name);

@@ -156,8 +156,8 @@ static grove_status expand(grove_planner *p, gv_work *w) {
 
 static grove_status plan_living(grove_planner *p, gv_work *w) {
     static grove_status (*const steps[])(gv_work *) = {
-        gv_step_observe, gv_step_facts, gv_step_rollout,    gv_step_terminate, gv_step_children,
-        gv_step_pods,    gv_step_gangs, gv_step_finalizers, gv_step_status,
+        gv_step_refusals, gv_step_observe, gv_step_facts, gv_step_rollout,    gv_step_terminate,
+        gv_step_children, gv_step_pods,    gv_step_gangs, gv_step_finalizers, gv_step_status,
     };
     bool again = false;
     grove_status status = expand(p, w);
@@ -237,6 +237,7 @@ static grove_status begin(grove_planner *p, const grove_store *store, const grov
     w->want = NULL;
     w->cliques = NULL;
     w->t = NULL;
+    w->unheld = false;
     w->adopted = (gv_str){"", 0};
     grove_buf_clear(&w->text);
     grove_status status = gv_time_format(w->now, &w->text);
@@ -270,6 +271,9 @@ grove_status grove_plan_make(grove_planner *planner, const grove_store *store,
     if (status == GROVE_OK) {
         gv_work *w = &planner->w;
         status = w->ns.n == 0 ? plan_binding(planner, w) : plan_set(planner, w);
+    }
+    if (status == GROVE_OK) {
+        status = gv_step_hold(&planner->w);
     }
     if (status == GROVE_OK) {
         status = gv_step_check(&planner->w);

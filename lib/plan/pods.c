@@ -115,6 +115,20 @@ static bool too_soon(gv_work *w, const gv_work_clique *c, const gv_pod *before, 
     return true;
 }
 
+/* Somebody's quota is spent: what one pod of the set was refused for, all of them would be. */
+static const grove_refusal *spent_quota(const gv_work *w) {
+    for (uint32_t i = 0; i < w->request->n_refusals; i++) {
+        const grove_refusal *r = w->request->refusals[i];
+        bool quota = r->verb == GROVE_VERB_CREATE && (gv_kind)r->kind == GV_KIND_POD &&
+                     r->http == 403 && r->message != NULL &&
+                     strstr(r->message, "exceeded quota") != NULL;
+        if (quota) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
 static grove_status refuse(gv_work *w, gv_work_clique *c, gv_str name, bool *out_skip) {
     *out_skip = false;
     const grove_refusal *r = w->request->n_refusals
@@ -125,9 +139,24 @@ static grove_status refuse(gv_work *w, gv_work_clique *c, gv_str name, bool *out
     }
     gv_str why = gv_text(w, "pod %.*s was refused: %s", ARG_STR(name),
                          r->message ? r->message : "");
-    bool ok = gv_fault_add(w, GV_KIND_PODCLIQUE, c->want->name, "ERR_CREATE_POD", r->at_ns, why);
+    bool ok = r == spent_quota(w) /* told already */ ||
+              gv_fault_add(w, GV_KIND_PODCLIQUE, c->want->name, "ERR_CREATE_POD", r->at_ns, why);
     if (gv_is_refused(w, GROVE_VERB_CREATE, GV_KIND_POD, name)) {
         *out_skip = true;
+        c->refused = true;
+        ok = ok && gv_wait_add(w, GV_KIND_PODCLIQUE, c->want->name, "CreateRefused", GV_KIND_POD,
+                               name, r->at_ns, r->retry_ns, "%.*s", ARG_STR(why));
+    }
+    return ok ? GROVE_OK : gv_work_nomem(w);
+}
+
+/* Until its time has come, one try of one pod: the others of the set wait with it. */
+static grove_status await_quota(gv_work *w, gv_work_clique *c, const grove_refusal *r) {
+    gv_str name = gv_str_c(r->name);
+    gv_str why = gv_text(w, "pod %.*s was refused: %s", ARG_STR(name), r->message);
+    bool holds = r->retry_ns > w->now;
+    bool ok = gv_fault_add(w, GV_KIND_PODCLIQUE, c->want->name, "ERR_CREATE_POD", r->at_ns, why);
+    if (holds) {
         c->refused = true;
         ok = ok && gv_wait_add(w, GV_KIND_PODCLIQUE, c->want->name, "CreateRefused", GV_KIND_POD,
                                name, r->at_ns, r->retry_ns, "%.*s", ARG_STR(why));
@@ -198,9 +227,13 @@ static grove_status unbuildable(gv_work *w, gv_work_clique *c) {
 
 static grove_status scale_out(gv_work *w, gv_work_clique *c, uint32_t missing) {
     grove_status status = unbuildable(w, c);
+    const grove_refusal *quota = spent_quota(w);
     uint32_t at = 0;
     if (c->want->pods_blocked) {
         missing = 0; /* what blocks them is waited for */
+    }
+    if (status == GROVE_OK && missing > 0 && !c->refused && quota != NULL) {
+        status = await_quota(w, c, quota);
     }
     for (int64_t index = 0; missing > 0 && status == GROVE_OK && !c->refused; index++) {
         while (at < c->n_pods && c->pods[at]->index >= 0 && c->pods[at]->index < index) {

@@ -186,6 +186,7 @@ typedef struct gv_work {
     gv_set_memory *memory;
     gv_str set_hash; /* generation hash of the template */
     bool manual;     /* OnDelete */
+    bool unheld;     /* its finalizer was refused: nothing is made for it */
     int64_t delay;   /* terminationDelay */
     gv_str adopted;  /* text of the annotation to be written; "" none */
     gv_progress progress;
@@ -259,6 +260,7 @@ static inline void gv_deadline(gv_work *w, int64_t when) {
 grove_status gv_work_nomem(gv_work *w);
 
 /* ---- the steps, in their order ---- */
+grove_status gv_step_refusals(gv_work *w);   /* refused.c: what was refused is told */
 grove_status gv_step_observe(gv_work *w);    /* observe.c: match by name and owner uid, read pods */
 grove_status gv_step_facts(gv_work *w);      /* facts.c: counts, breaches, sticky facts */
 grove_status gv_step_rollout(gv_work *w);    /* rollout.c: progress of set, groups, cliques */
@@ -268,6 +270,7 @@ grove_status gv_step_pods(gv_work *w);       /* pods.c */
 grove_status gv_step_gangs(gv_work *w);      /* gangs.c: membership, gates, binds */
 grove_status gv_step_status(gv_work *w);     /* status_*.c */
 grove_status gv_step_finalizers(gv_work *w); /* finalize.c */
+grove_status gv_step_hold(gv_work *w);       /* refused.c: and not tried before its time */
 grove_status gv_step_check(gv_work *w);      /* invariants.c */
 
 /* ---- shared between steps ---- */

@@ -144,50 +144,6 @@ static void test_restart_changes_nothing(void **state) {
     world_check_rest(&w);
 }
 
-/* Every create is answered "not found", as where the namespace is gone: few requests, not a storm. */
-static grove_status refuse_creates(void *ctx, grove_sim_review *review) {
-    unsigned *asked = ctx;
-    if (review->verb == GROVE_VERB_CREATE && review->kind == GROVE_KIND_PODCLIQUE) {
-        (*asked)++;
-        review->http = 404;
-        snprintf(review->message, sizeof review->message, "namespaces \"default\" not found");
-    }
-    return GROVE_OK;
-}
-
-static void test_refused_creates_are_few(void **state) {
-    unsigned asked = 0;
-    grove_sim *sim = NULL;
-    grove_engine *engine = NULL;
-    grove_backend backend;
-    grove_doc *doc = NULL;
-    grove_error err = GROVE_ERROR_INIT;
-    grove_sim_options sim_options = {
-        .size = (uint32_t)sizeof sim_options, .admit = refuse_creates, .admit_ctx = &asked};
-    grove_engine_options options = {.size = (uint32_t)sizeof options};
-    (void)state;
-    assert_int_equal(grove_sim_new(env, &sim_options, &sim, &err), GROVE_OK);
-    assert_int_equal(grove_sim_backend(sim, &backend, &err), GROVE_OK);
-    assert_int_equal(grove_engine_new(env, &options, &engine, &err), GROVE_OK);
-    assert_int_equal(grove_doc_parse_json(env, world_set, strlen(world_set), 0, &doc, &err), 0);
-    grove_doc *stored = NULL;
-    assert_int_equal(grove_default(env, doc, grove_doc_root(doc), NULL, NULL, &stored, &err), 0);
-    assert_int_equal(grove_sim_apply(sim, stored, NULL, &err), GROVE_OK);
-    int64_t start = grove_sim_now(sim), now = start;
-    for (int i = 0; i < 2000 && now < start + 60 * SECOND; i++) {
-        int64_t deadline = INT64_MAX;
-        assert_int_equal(grove_runner_turn(engine, &backend, now, &deadline, &err), GROVE_OK);
-        now = deadline > now ? deadline : now + 1;
-    }
-    assert_true(asked >= 3);
-    assert_true(asked < 60); /* doubling waits: about ten for each of the cliques in a minute */
-    grove_doc_unref(stored);
-    grove_doc_unref(doc);
-    grove_engine_free(engine);
-    backend.ops->destroy(backend.impl);
-    grove_sim_free(sim);
-}
-
 /* A stock scheduler with config.gangScheduling: pods are let go together, towards places that hold them
  * all, and it binds them one by one. A gang that does not fit stays gated whole. */
 static void test_stock_scheduler_gets_whole_gangs(void **state) {
@@ -244,7 +200,6 @@ int main(void) {
         LIFE(test_new_image_rolls_one_clique),
         LIFE(test_node_loss_heals),
         LIFE(test_restart_changes_nothing),
-        LIFE(test_refused_creates_are_few),
         LIFE(test_stock_scheduler_gets_whole_gangs),
         LIFE(test_deletion_leaves_nothing),
     };
