@@ -8,8 +8,15 @@
 
 #define AGGREGATED "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-static const char *const verbs[] = {
+static const char *const builtin_verbs[] = {
     "create", "delete", "deletecollection", "get", "list", "patch", "update", "watch", NULL};
+static const char *const custom_verbs[] = {"delete", "deletecollection", "get",   "list", "patch",
+                                           "create", "update",           "watch", NULL};
+
+/* In the order that a server tells them in. */
+static const char *const *verbs_of(grove_kind kind) {
+    return grove_kind_is_custom(kind) ? custom_verbs : builtin_verbs;
+}
 
 /* A subresource, and how it is described. */
 typedef struct sub_info {
@@ -113,7 +120,7 @@ static void put_aggregated_resource(grove_builder *b, grove_kind kind) {
     put_response_kind(b, grove_kind_group(kind), grove_kind_version(kind), grove_kind_name(kind));
     grove_builder_string(b, "scope", grove_kind_is_namespaced(kind) ? "Namespaced" : "Cluster");
     grove_builder_string(b, "singularResource", grove_kind_singular(kind));
-    put_words(b, "verbs", verbs);
+    put_words(b, "verbs", verbs_of(kind));
     put_short_names(b, kind);
     if (has_subs(kind)) {
         grove_builder_open_array(b, "subresources");
@@ -257,7 +264,7 @@ static void put_resource(grove_builder *b, grove_kind kind) {
     grove_builder_string(b, "singularName", grove_kind_singular(kind));
     grove_builder_bool(b, "namespaced", grove_kind_is_namespaced(kind));
     grove_builder_string(b, "kind", grove_kind_name(kind));
-    put_words(b, "verbs", verbs);
+    put_words(b, "verbs", verbs_of(kind));
     put_short_names(b, kind);
     grove_builder_close(b);
     for (size_t i = 0; i < N_SUBS; i++) {

@@ -49,8 +49,25 @@ static bool known_subresource(const gv_front_call *c) {
     return c->route.sub[0] == '\0';
 }
 
+/* What needs a process behind the pod. */
+static bool is_of_container(const gv_front_call *c) {
+    static const char *const subs[] = {"log", "exec", "attach", "portforward", "proxy"};
+    for (size_t i = 0; i < sizeof subs / sizeof *subs; i++) {
+        if (c->route.kind == GROVE_KIND_POD && strcmp(c->route.sub, subs[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static grove_status resource(gv_front_call *c) {
     const char *method = c->req->method;
+    if (is_of_container(c)) {
+        return gv_front_refuse(c, 501, "NotImplemented", GV_DETAILS_NONE,
+                               "the containers of an embedded cluster are simulated: there is "
+                               "nothing to %s",
+                               strcmp(c->route.sub, "log") == 0 ? "read" : "connect to");
+    }
     if (!known_subresource(c)) {
         return gv_front_no_subresource(c);
     }
@@ -77,17 +94,18 @@ static grove_status not_acceptable(gv_front_call *c) {
 
 static grove_status route(gv_front_call *c) {
     bool done = false;
-    grove_status st = GROVE_OK;
-    if (strcmp(c->req->method, "GET") == 0) {
-        st = gv_front_discover(c, &done);
-    }
+    grove_status st = strcmp(c->req->method, "GET") == 0    ? gv_front_discover(c, &done)
+                      : strcmp(c->req->method, "POST") == 0 ? gv_front_review(c, &done)
+                                                            : GROVE_OK;
     if (st < 0 || done) {
         return st;
     }
     if (!gv_front_route_find(&c->path, &c->route)) {
         return gv_front_not_found(c);
     }
-    return c->form == GV_FORM_NONE ? not_acceptable(c) : resource(c);
+    return c->form == GV_FORM_NONE ? not_acceptable(c)
+           : gv_front_may(c)       ? resource(c)
+                                   : gv_front_forbid(c);
 }
 
 grove_status gv_front_handle(gv_front *front, const gv_front_request *request,

@@ -20,6 +20,8 @@ typedef struct gv_front_request {
     const char *content_type;
     const char *body;
     size_t body_len;
+    const char *user;  /* whom the client wants to be; NULL: the administrator */
+    const char *group; /* the group that goes with it */
 } gv_front_request;
 
 /* An answer; initialise with gv_front_response_init. */

@@ -127,6 +127,11 @@ grove_status gv_front_shape_put(const gv_front_shape *s, grove_builder *b, const
 
 grove_status gv_front_discover(gv_front_call *c, bool *out_done);
 grove_status gv_front_openapi(gv_front_call *c);
+/* Reviews: who somebody is, and what they may do. */
+grove_status gv_front_review(gv_front_call *c, bool *out_done);
+/* Whether whoever asks may do anything: the administrator may everything, anybody else nothing. */
+bool gv_front_may(const gv_front_call *c);
+grove_status gv_front_forbid(gv_front_call *c);
 grove_status gv_front_read(gv_front_call *c);
 grove_status gv_front_write(gv_front_call *c);
 /* Unknown fields as fieldValidation wants them: refused (*out_ok false), warned of, or passed over. */

@@ -194,7 +194,9 @@ static void on_request(struct evhttp_request *request, void *ctx) {
                            .accept = evhttp_find_header(headers, "Accept"),
                            .content_type = evhttp_find_header(headers, "Content-Type"),
                            .body = len ? (const char *)evbuffer_pullup(body, -1) : "",
-                           .body_len = len};
+                           .body_len = len,
+                           .user = evhttp_find_header(headers, "Impersonate-User"),
+                           .group = evhttp_find_header(headers, "Impersonate-Group")};
     gv_front_response out;
     gv_fault_plan plan;
     turn(s); /* the present, before anybody asks about it */

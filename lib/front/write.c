@@ -149,7 +149,11 @@ static grove_status post(gv_front_call *c, grove_op *op, grove_doc *doc) {
         return evict(c, op, doc);
     }
     op->name = NULL;
-    return gv_front_execute(c, op);
+    grove_status st = gv_front_execute(c, op);
+    if (c->res->http == 404) { /* nobody came to look at the object */
+        grove_buf_clear(&c->res->warning);
+    }
+    return st;
 }
 
 static grove_status create(gv_front_call *c) {
@@ -217,6 +221,36 @@ static bool patch_kind(const gv_front_call *c, grove_op *op) {
     return op->patch_type != GROVE_PATCH_NONE;
 }
 
+/* The object as the patch makes it, before anything is dropped or added; none when it cannot be applied. */
+static grove_status patched(gv_front_call *c, const grove_op *op, grove_doc **out_doc) {
+    grove_doc *have = NULL, *patch = op->body_doc;
+    const grove_node *body = grove_doc_root(patch);
+    grove_status st = grove_sim_get(c->sim, op->kind, op->ns, op->name, &have, NULL);
+    if (st == GROVE_OK && op->patch_type == GROVE_PATCH_JSON) {
+        st = grove_json_patch_apply(have, grove_doc_root(have), patch, body, out_doc, NULL);
+    } else if (st == GROVE_OK && op->patch_type != GROVE_PATCH_STRATEGIC) {
+        st = grove_merge_patch_apply(have, grove_doc_root(have), patch, body, out_doc, NULL);
+    } else if (st == GROVE_E_NOT_FOUND && op->verb == GROVE_VERB_APPLY) {
+        *out_doc = grove_doc_ref(patch); /* which creates it */
+        st = GROVE_OK;
+    }
+    grove_doc_unref(have);
+    return st == GROVE_E_NOMEM ? st : GROVE_OK;
+}
+
+/* Judges the fields of what a patch makes as those of a whole object. *out_ok false: refused. */
+static grove_status check_patched(gv_front_call *c, const grove_op *op, bool *out_ok) {
+    grove_doc *next = NULL;
+    *out_ok = true;
+    if (!grove_kind_is_custom(op->kind) || c->route.sub[0]) {
+        return GROVE_OK;
+    }
+    grove_status st = patched(c, op, &next);
+    st = st < 0 || !next ? st : gv_front_check_fields(c, next, out_ok);
+    grove_doc_unref(next);
+    return st;
+}
+
 static grove_status patch(gv_front_call *c) {
     grove_doc *doc = NULL;
     grove_op op = gv_front_op(c, GROVE_VERB_PATCH);
@@ -235,7 +269,8 @@ static grove_status patch(gv_front_call *c) {
     st = st < 0 || !ok ? st : gv_front_body(c, op.verb == GROVE_VERB_APPLY, true, &doc);
     if (st == GROVE_OK && doc) {
         op.body_doc = doc;
-        st = gv_front_execute(c, &op);
+        st = check_patched(c, &op, &ok);
+        st = st < 0 || !ok ? st : gv_front_execute(c, &op);
     }
     grove_doc_unref(doc);
     return st;

@@ -32,5 +32,5 @@ grove_status gv_sim_admit(gv_sim_call *c, grove_verb verb, grove_doc **doc) {
         grove_doc_unref(r.out_doc);
     }
     return r.http == 0 ? GROVE_OK
-                       : gv_sim_refuse(c, r.http, reason_of(r.http), NULL, "%s", r.message);
+                       : gv_sim_refuse_causes(c, r.http, reason_of(r.http), r.causes, r.message);
 }

@@ -50,8 +50,19 @@ static void open_status(grove_builder *b, const char *status) {
     grove_builder_string(b, "status", status);
 }
 
+static void build_cause(grove_builder *b, const gv_sim_cause *cause) {
+    grove_builder_open_object(b, NULL);
+    grove_builder_string(b, "reason", cause->reason);
+    grove_builder_string(b, "message", cause->message);
+    if (cause->field[0]) {
+        grove_builder_string(b, "field", cause->field);
+    }
+    grove_builder_close(b);
+}
+
 /* `kind`: the resource word, or for invalid objects the kind itself. */
-static void build_details(gv_sim_call *c, const char *kind, gv_str uid, const gv_sim_cause *cause) {
+static void build_details(gv_sim_call *c, const char *kind, gv_str uid, const gv_sim_cause *causes,
+                          size_t n) {
     grove_builder *b = c->sim->builder;
     grove_builder_open_object(b, "details");
     if (c->name.n > 0) {
@@ -60,21 +71,17 @@ static void build_details(gv_sim_call *c, const char *kind, gv_str uid, const gv
     if (c->info && c->info->group[0]) {
         grove_builder_string(b, "group", c->info->group);
     }
-    if (c->info) {
+    if (c->info && kind[0]) {
         grove_builder_string(b, "kind", kind);
     }
     if (uid.n > 0) {
         grove_builder_stringn(b, "uid", uid.p, uid.n);
     }
-    if (cause) {
+    if (n > 0) {
         grove_builder_open_array(b, "causes");
-        grove_builder_open_object(b, NULL);
-        grove_builder_string(b, "reason", cause->reason);
-        grove_builder_string(b, "message", cause->message);
-        if (cause->field[0]) {
-            grove_builder_string(b, "field", cause->field);
+        for (size_t i = 0; i < n; i++) {
+            build_cause(b, &causes[i]);
         }
-        grove_builder_close(b);
         grove_builder_close(b);
     }
     grove_builder_close(b);
@@ -84,7 +91,7 @@ grove_status gv_sim_success_doc(gv_sim_call *c, int32_t http, gv_str uid, grove_
     grove_builder *b = c->sim->builder;
     open_status(b, "Success");
     if (uid.n > 0) {
-        build_details(c, c->info ? c->info->plural : "", uid, NULL);
+        build_details(c, c->info ? c->info->plural : "", uid, NULL, 0);
     } else {
         grove_builder_int64(b, "code", http);
     }
@@ -99,15 +106,15 @@ grove_status gv_sim_answer_success(gv_sim_call *c, int32_t http, gv_str uid) {
 }
 
 static grove_status refuse(gv_sim_call *c, int32_t http, const char *reason,
-                           const gv_sim_cause *cause) {
+                           const gv_sim_cause *causes, size_t n) {
     grove_builder *b = c->sim->builder;
     grove_sim_result *r = c->res;
     open_status(b, "Failure");
     grove_builder_string(b, "message", r->message);
     grove_builder_string(b, "reason", reason);
     /* What a webhook forbids comes without details. */
-    if (http != 400 && http != 415 && (http != 403 || cause) && c->info) {
-        build_details(c, http == 422 ? c->info->name : c->info->plural, (gv_str){"", 0}, cause);
+    if (http != 400 && http != 415 && (http != 403 || n > 0) && c->info) {
+        build_details(c, http == 422 ? c->info->name : c->info->plural, (gv_str){"", 0}, causes, n);
     }
     grove_builder_int64(b, "code", http);
     grove_builder_close(b);
@@ -130,7 +137,41 @@ grove_status gv_sim_refuse(gv_sim_call *c, int32_t http, const char *reason,
     va_start(ap, fmt);
     (void)gv_vfmt(c->res->message, sizeof c->res->message, fmt, ap);
     va_end(ap);
-    return refuse(c, http, reason, cause);
+    return refuse(c, http, reason, cause, cause ? 1 : 0);
+}
+
+/* The word up to `end`, which becomes its end. */
+static char *cut(char **at, char end) {
+    char *word = *at, *stop = strchr(word, end);
+    if (stop) {
+        *stop = '\0';
+    }
+    *at = stop ? stop + 1 : word + strlen(word);
+    return word;
+}
+
+grove_status gv_sim_refuse_causes(gv_sim_call *c, int32_t http, const char *reason, char *causes,
+                                  const char *message) {
+    gv_sim_cause list[16];
+    size_t n = 0;
+    while (*causes && n < sizeof list / sizeof *list) {
+        char *line = cut(&causes, '\n');
+        list[n].field = cut(&line, '\t');
+        list[n].reason = cut(&line, '\t');
+        list[n++].message = line;
+    }
+    (void)gv_fmt(c->res->message, sizeof c->res->message, "%s", message);
+    return refuse(c, http, reason, list, n);
+}
+
+grove_status gv_sim_refuse_bare(gv_sim_call *c, int32_t http, const char *reason,
+                                const char *message) {
+    gv_sim_call bare = *c; /* knows neither name nor kind */
+    static const gv_kind_info nothing = {.group = "", .name = "", .plural = ""};
+    bare.info = &nothing;
+    bare.name = (gv_str){"", 0};
+    (void)gv_fmt(c->res->message, sizeof c->res->message, "%s", message);
+    return refuse(&bare, http, reason, NULL, 0);
 }
 
 grove_status gv_sim_bad_request(gv_sim_call *c, const char *fmt, ...) {
@@ -138,7 +179,7 @@ grove_status gv_sim_bad_request(gv_sim_call *c, const char *fmt, ...) {
     va_start(ap, fmt);
     (void)gv_vfmt(c->res->message, sizeof c->res->message, fmt, ap);
     va_end(ap);
-    return refuse(c, 400, "BadRequest", NULL);
+    return refuse(c, 400, "BadRequest", NULL, 0);
 }
 
 /* "pods" or "podcliques.grove.io" */

@@ -42,6 +42,12 @@ typedef struct gv_sim_cause {
 
 grove_status gv_sim_refuse(gv_sim_call *c, int32_t http, const char *reason,
                            const gv_sim_cause *cause, const char *fmt, ...) GROVE_PRINTF(5, 6);
+/* With several causes, one a line: field, TAB, reason, TAB, message. Their text is cut up. */
+grove_status gv_sim_refuse_causes(gv_sim_call *c, int32_t http, const char *reason, char *causes,
+                                  const char *message);
+/* With nothing but the message: `details` is empty. */
+grove_status gv_sim_refuse_bare(gv_sim_call *c, int32_t http, const char *reason,
+                                const char *message);
 grove_status gv_sim_bad_request(gv_sim_call *c, const char *fmt, ...) GROVE_PRINTF(2, 3);
 grove_status gv_sim_not_found(gv_sim_call *c);
 grove_status gv_sim_conflict(gv_sim_call *c, const char *why);

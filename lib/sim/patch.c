@@ -9,9 +9,8 @@ static grove_status refuse_patch(gv_sim_call *c, grove_status st, const grove_er
         return st;
     }
     if (c->op->patch_type == GROVE_PATCH_JSON && st != GROVE_E_TYPE && st != GROVE_E_INVALID) {
-        return gv_sim_refuse(c, 422, "Invalid", NULL,
-                             "the server rejected our request due to an error in our request: %s",
-                             err->message);
+        return gv_sim_refuse_bare(c, 422, "Invalid",
+                                  "the server rejected our request due to an error in our request");
     }
     return gv_sim_bad_request(c, "error decoding patch: %s", err->message);
 }

@@ -47,10 +47,10 @@ class Groved:
     def open(self):
         return http.client.HTTPConnection(self.host, self.port, timeout=20)
 
-    def ask(self, method, path, body=None, content_type=JSON, accept=JSON):
+    def ask(self, method, path, body=None, content_type=JSON, accept=JSON, headers=None):
         """Status, headers and body (parsed where it is JSON) of one request."""
         connection = self.open()
-        headers = {'Accept': accept}
+        headers = {'Accept': accept, **(headers or {})}
         if body is not None:
             headers['Content-Type'] = content_type
             body = body if isinstance(body, str) else json.dumps(body)
@@ -59,7 +59,8 @@ class Groved:
             answer = connection.getresponse()
             data = answer.read()
         is_json = answer.getheader('Content-Type', '').startswith(JSON)
-        return answer.status, dict(answer.getheaders()), json.loads(data) if is_json else data.decode()
+        seen = {key: ', '.join(answer.headers.get_all(key)) for key in answer.headers}
+        return answer.status, seen, json.loads(data) if is_json else data.decode()
 
     def watch(self, path, accept=JSON):
         """The events of a watch, one by one, until the server ends it."""

@@ -171,7 +171,7 @@ class Objects(Case):
         bad['spec']['template']['podCliqueScalingGroups'][0]['minAvailable'] = 9
         answer = self.ask('POST', f'{GROVE}/podcliquesets', bad, want=403)
         self.assertRegex(answer['message'], r'^admission webhook "pcs.validating.webhooks.grove.io" denied the request: '
-                         r'spec.template.podCliqueScalingGroups\[0\].minAvailable: Invalid: ')
+                         r'spec.template.podCliqueScalingGroups\[0\].minAvailable: Invalid value: ')
         self.assertEqual((answer['reason'], answer['code']), ('Forbidden', 403))
 
 
@@ -283,6 +283,77 @@ class Errors(Case):
                     continue
                 for key in case['compare']:
                     self.assertEqual(data.get(key), json.loads(json.dumps(want.get(key)).replace('{pod}', pod)), key)
+
+
+class Access(Case):
+    """Who may do what: the administrator everything, an impersonated user nothing."""
+
+    REVIEW = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+
+    def as_user(self, method, path, body=None, user='nobody', group=None):
+        headers = {'Impersonate-User': user, **({'Impersonate-Group': group} if group else {})}
+        status, _, data = self.groved.ask(method, path, body, headers=headers)
+        return status, data
+
+    def test_reviews(self):
+        body = {'apiVersion': 'authorization.k8s.io/v1', 'kind': 'SelfSubjectAccessReview',
+                'spec': {'resourceAttributes': {'namespace': 'streams', 'verb': 'create', 'resource': 'pods'}}}
+        self.assertIs(self.ask('POST', self.REVIEW, body, want=201)['status']['allowed'], True)
+        self.assertIs(self.as_user('POST', self.REVIEW, body)[1]['status']['allowed'], False)
+        self.assertIs(self.as_user('POST', self.REVIEW, body, group='system:masters')[1]['status']['allowed'], True)
+        rules = self.ask('POST', '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', {}, want=201)['status']
+        self.assertEqual(rules['resourceRules'], [{'verbs': ['*'], 'apiGroups': ['*'], 'resources': ['*']}])
+        who = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+        self.assertEqual(self.ask('POST', who, {}, want=201)['status']['userInfo'], {'username': 'admin', 'groups': ['system:masters', 'system:authenticated']})
+        self.assertEqual(self.as_user('POST', who, {})[1]['status']['userInfo']['username'], 'nobody')
+
+    def test_refusals_as_a_server_words_them(self):
+        cases = [('GET', f'{CORE}/pods', None, 'pods is forbidden: User "nobody" cannot list resource "pods" in API group "" in the namespace "streams"'),
+                 ('GET', f'{CORE}/pods?watch=1', None, 'pods is forbidden: User "nobody" cannot watch resource "pods" in API group "" in the namespace "streams"'),
+                 ('GET', '/api/v1/nodes', None, 'nodes is forbidden: User "nobody" cannot list resource "nodes" in API group "" at the cluster scope'),
+                 ('PATCH', f'{GROVE}/podcliquesets/small/scale', {}, 'podcliquesets.grove.io "small" is forbidden: User "nobody" cannot patch resource '
+                  '"podcliquesets/scale" in API group "grove.io" in the namespace "streams"')]
+        for method, path, body, message in cases:
+            with self.subTest(path):
+                status, data = self.as_user(method, path, body)
+                self.assertEqual((status, data['reason'], data['message']), (403, 'Forbidden', message))
+        self.assertEqual(self.as_user('GET', f'{CORE}/pods', group='system:masters')[0], 200)
+
+
+class Words(Case):
+    """What kubectl prints comes out of these."""
+
+    def test_each_cause_of_an_invalid_object_is_told(self):
+        bad = small()
+        bad['spec']['template']['cliqueStartupType'] = 'Sometimes'
+        bad['spec']['replicas'] = -1
+        details = self.ask('POST', f'{GROVE}/podcliquesets', bad, want=422)['details']
+        self.assertEqual((details['name'], details['group'], details['kind']), ('small', 'grove.io', 'PodCliqueSet'))
+        found = {c['field']: c['reason'] for c in details['causes']}
+        self.assertEqual(found['spec.template.cliqueStartupType'], 'FieldValueNotSupported')
+        self.assertEqual(found['spec.replicas'], 'FieldValueInvalid')
+
+    def test_a_patch_is_judged_as_the_object_it_makes(self):
+        self.ask('POST', f'{GROVE}/podcliquesets', small(), want=201)
+        path = f'{GROVE}/podcliquesets/small'
+        patch = {'spec': {'template': {'cliquez': []}}}
+        data = self.ask('PATCH', f'{path}?fieldValidation=Strict', patch, want=400, content_type=MERGE)
+        self.assertIn('strict decoding error: unknown field "spec.template.cliquez"', data['message'])
+        self.ask('PATCH', f'{path}?fieldValidation=Warn', patch, content_type=MERGE)
+        self.assertIn('unknown field', self.headers['Warning'])
+        self.ask('PATCH', f'{path}?fieldValidation=Strict', {'metadata': {'labels': {'a': 'b'}}}, content_type=MERGE)
+        self.assertIn('restartPolicy', self.headers['Warning'])
+
+    def test_a_failed_json_patch_says_no_more_than_that(self):
+        self.ask('POST', f'{CORE}/configmaps', config_map('a', k='1'), want=201)
+        data = self.ask('PATCH', f'{CORE}/configmaps/a', [{'op': 'test', 'path': '/data/k', 'value': '2'}], want=422, content_type='application/json-patch+json')
+        self.assertEqual((data['reason'], data['details']), ('Invalid', {}))
+
+    def test_containers_are_simulated(self):
+        self.ask('POST', f'{GROVE}/podcliquesets', small(), want=201)
+        pod = self.pods()[0]['metadata']['name']
+        for sub in ('log', 'exec', 'attach', 'portforward'):
+            self.assertIn('simulated', self.ask('GET', f'{CORE}/pods/{pod}/{sub}', want=501)['message'])
 
 
 if __name__ == '__main__':

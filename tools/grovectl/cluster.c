@@ -41,6 +41,39 @@ static int put_refuser(grove_sim_review *review, const grove_admission_verdict *
     }
 }
 
+/* The words and the reason of an error type as an API server has them. */
+static void words_of(const char *type, const char **out_words, const char **out_reason) {
+    static const struct {
+        const char *type, *words, *reason;
+    } known[] = {{"Required", "Required value", "FieldValueRequired"},
+                 {"Invalid", "Invalid value", "FieldValueInvalid"},
+                 {"NotSupported", "Unsupported value", "FieldValueNotSupported"},
+                 {"Duplicate", "Duplicate value", "FieldValueDuplicate"},
+                 {"Forbidden", "Forbidden", "FieldValueForbidden"},
+                 {"TooLong", "Too long", "FieldValueTooLong"},
+                 {"TooMany", "Too many", "FieldValueTooMany"},
+                 {"TypeInvalid", "Invalid value", "FieldValueTypeInvalid"},
+                 {"NotFound", "Not found", "FieldValueNotFound"}};
+    *out_words = "Internal error";
+    *out_reason = "InternalError";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].type, type) == 0) {
+            *out_words = known[i].words;
+            *out_reason = known[i].reason;
+        }
+    }
+}
+
+static void put_cause(grove_sim_review *review, const grove_diag *d, const char *words,
+                      const char *reason) {
+    size_t at = strlen(review->causes), room = sizeof review->causes - at;
+    int n = snprintf(review->causes + at, room, "%s\t%s\t%s: %s\n", d->path, reason, words,
+                     d->message);
+    if (n < 0 || (size_t)n >= room) {
+        review->causes[at] = '\0'; /* whole ones only */
+    }
+}
+
 static void refuse(grove_sim_review *review, const grove_admission_verdict *verdict,
                    const grove_diags *diags) {
     bool many = count_errors(diags) > 1;
@@ -51,8 +84,13 @@ static void refuse(grove_sim_review *review, const grove_admission_verdict *verd
     for (uint32_t i = 0; i < grove_diags_count(diags) && at < sizeof review->message; i++) {
         const grove_diag *d = grove_diags_at(diags, i);
         if (d->severity == GROVE_SEVERITY_ERROR) {
+            const char *words = NULL, *reason = NULL;
+            words_of(d->type, &words, &reason);
             int n = snprintf(review->message + at, sizeof review->message - at, "%s%s: %s: %s", gap,
-                             d->path, d->type, d->message);
+                             d->path, words, d->message);
+            if (review->http == 422) {
+                put_cause(review, d, words, reason);
+            }
             at += n > 0 ? (size_t)n : 0;
             gap = ", ";
         }

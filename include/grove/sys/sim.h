@@ -46,6 +46,8 @@ typedef struct grove_sim_review {
     int32_t http;       /**< 0: allowed; 403 a webhook's no, 422 invalid, 400 undecodable */
     uint32_t reserved;
     char message[1024]; /**< why not */
+    /** Causes of a 422, one a line: field, TAB, cause reason such as FieldValueInvalid, TAB, text. */
+    char causes[2048];
 } grove_sim_review;
 
 /** Judges a write; a negative status is a failure to judge and fails the operation. */
