@@ -191,6 +191,44 @@ GROVE_API uint32_t grove_sched_node_limit(const grove_sched *sched);
 /** What is free on a node, by resource; may be negative. NULL when there is no such node. */
 GROVE_API const int64_t *grove_sched_node_free(const grove_sched *sched, uint32_t id);
 
+/* ---- queues ---- */
+
+#define GROVE_QUEUE_NONE 0u /**< no queue: neither promised nor limited, served after the queues */
+
+/**
+ * A queue: who is promised and allowed how much. Queues form a tree; what a queue uses counts for those
+ * above it as well. Arrays are by resource and copied; entries beyond their length, and negative ones,
+ * promise nothing and bound nothing. Gangs belong to queues without queues below. Since 0.1.
+ */
+typedef struct grove_queue {
+    uint32_t size;
+    uint32_t parent; /**< GROVE_QUEUE_NONE: at the top */
+    const char *name;
+    const int64_t *deserved; /**< its own whenever it wants it */
+    const int64_t *limit;    /**< never more than this */
+    uint32_t n_deserved;
+    uint32_t n_limit;
+    uint32_t weight;  /**< part of what is left over beyond `deserved`; 0: none of it */
+    int32_t priority; /**< what is left over goes to larger ones first; served earlier as well */
+} grove_queue;
+
+/** Declares a queue, or replaces the promises of the one of that name, whose parent cannot change. */
+GROVE_API grove_status grove_sched_queue(grove_sched *sched, const grove_queue *queue,
+                                         uint32_t *out_queue, grove_error *err);
+/** Queue of a name; GROVE_QUEUE_NONE when there is none. */
+GROVE_API uint32_t grove_sched_queue_find(const grove_sched *sched, const char *name);
+/** Queue ids run from 1 to below this number. */
+GROVE_API uint32_t grove_sched_queue_count(const grove_sched *sched);
+GROVE_API const char *grove_sched_queue_name(const grove_sched *sched, uint32_t queue);
+GROVE_API uint32_t grove_sched_queue_parent(const grove_sched *sched, uint32_t queue);
+/** What the pods of a queue and of those below it take, by resource; NULL when there is none. Borrowed. */
+GROVE_API const int64_t *grove_sched_queue_used(const grove_sched *sched, uint32_t queue);
+/**
+ * The fair share of a queue by resource as the last grove_sched_serve or grove_sched_reclaim computed it:
+ * what it deserves as far as it wants it, then by priority and weight its part of what is left over.
+ */
+GROVE_API const int64_t *grove_sched_queue_share(const grove_sched *sched, uint32_t queue);
+
 /* ---- classes of pods ---- */
 
 typedef int32_t grove_match_op;
@@ -276,6 +314,8 @@ typedef struct grove_sched_pod {
     const int64_t *requests;
     int32_t priority;
     uint32_t flags; /**< GROVE_POD_* */
+    uint32_t queue; /**< that it is charged to; 0 (GROVE_QUEUE_NONE): none */
+    uint32_t reserved;
 } grove_sched_pod;
 
 #define GROVE_POD_NEVER_EVICT 0x1u
@@ -340,6 +380,19 @@ GROVE_API grove_status grove_gang_spread(grove_gang *gang, grove_level level, ui
                                          uint32_t n_nodes);
 /** Order of service and right to preempt; larger is more important. 0 when unset. */
 GROVE_API grove_status grove_gang_priority(grove_gang *gang, int32_t priority);
+/** The queue that the gang is charged to; GROVE_QUEUE_NONE when unset. */
+GROVE_API grove_status grove_gang_queue(grove_gang *gang, uint32_t queue);
+/**
+ * How long it waits: `since` in the caller's time (of equal priority the smaller one is served first), and
+ * how many times in a row it was passed over at the head of its queue, for the starvation guard.
+ */
+GROVE_API grove_status grove_gang_waiting(grove_gang *gang, int64_t since, uint32_t blocked);
+#define GROVE_GANG_NEVER_EVICT \
+    0x1u                       /**< no victim; therefore must stay within what its queue deserves */
+#define GROVE_GANG_YIELDS 0x2u /**< may use room that is kept for a starving gang */
+GROVE_API grove_status grove_gang_flags(grove_gang *gang, uint32_t flags);
+/** The committed gang without which this one is of no use: it goes when that one goes. */
+GROVE_API grove_status grove_gang_base(grove_gang *gang, uint32_t base);
 
 /* ---- deciding ---- */
 
@@ -419,6 +472,10 @@ typedef int32_t grove_reason;
     8 /**< each part fits alone; the search proved that all together do not */
 #define GROVE_REASON_SPREAD 9  /**< every domain that could take it breaks the required spread */
 #define GROVE_REASON_BUDGET 10 /**< UNKNOWN: the budget ended first */
+#define GROVE_REASON_QUEUE_LIMIT 11 /**< its queue, or one above it, would exceed its limit */
+#define GROVE_REASON_QUEUE_SHARE \
+    12 /**< reclaim, or a gang never to be evicted: its queue would exceed what it is entitled to */
+#define GROVE_REASON_KEPT 13 /**< there is room, but it is kept for a starving gang */
 
 /**
  * The proof of an INFEASIBLE answer. RESOURCE, COUNT and CAPABILITY mean: for every candidate domain of
@@ -457,6 +514,13 @@ GROVE_API grove_status grove_sched_commit(grove_sched *sched, const grove_gang *
                                           grove_error *err);
 /** Removes the pods of a gang and forgets it. */
 GROVE_API grove_status grove_sched_release(grove_sched *sched, uint32_t gang);
+/**
+ * Ties a gang to another one, its base: whoever evicts the base has to evict both (a scaled gang without
+ * its base gang serves nobody). GROVE_SCHED_NONE unties; GROVE_E_INVALID for a circle.
+ */
+GROVE_API grove_status grove_sched_gang_base(grove_sched *sched, uint32_t gang, uint32_t base);
+/** GROVE_GANG_* of a gang from now on: for minimum run times and disruption budgets. */
+GROVE_API grove_status grove_sched_gang_flags(grove_sched *sched, uint32_t gang, uint32_t flags);
 /** Pods of a gang, in the order of podgroup and index; *out_n is their number. Borrowed until a change. */
 GROVE_API const uint32_t *grove_sched_gang_pods(grove_sched *sched, uint32_t gang, uint32_t *out_n);
 
@@ -489,7 +553,7 @@ GROVE_API grove_status grove_sched_explain(grove_sched *sched, const grove_gang 
                                            const grove_decision *decision, uint32_t flags,
                                            grove_buf *buf, grove_error *err);
 
-/* ---- preemption ---- */
+/* ---- preemption and reclaim ---- */
 
 /** A gang or a pod without gang that has to go. Since 0.1. */
 typedef struct grove_victim {
@@ -498,16 +562,87 @@ typedef struct grove_victim {
 } grove_victim;
 
 /**
- * Like grove_sched_place, but gangs and pods of lower priority than the gang's may go. Takes surplus pods
- * first, never leaves a gang below its minimum, and none that could stay. The cluster is unchanged
- * afterwards. INFEASIBLE: no set of victims helps. Since 0.1.
+ * Like grove_sched_place, but gangs and pods of lower priority may go, of the gang's own queue or of none.
+ * Never leaves a gang below its minimum; a gang goes with all that have it as their base. The cluster is
+ * unchanged afterwards. INFEASIBLE: no set of victims helps.
+ *
+ * Which victims: the least of the most important victim's priority, then the fewest whole gangs, then the
+ * fewest pods, surplus pods and pods without gang included. Since 0.1.
  */
 GROVE_API grove_status grove_sched_preempt(grove_sched *sched, const grove_gang *gang,
                                            const grove_place_options *options,
                                            grove_decision *decision, grove_error *err);
-/** Victims of a decision made by grove_sched_preempt. Borrowed until the next decision. */
+/**
+ * Like grove_sched_preempt, but the victims are of other queues, whatever their priority, and the fair
+ * shares rule: up to where the two queues' branches meet, no queue of the gang may end above its share of
+ * anything it asks for, and each of a victim's must be above its own, and not end below it, in the resource
+ * of which the gang asks for the largest part of the cluster. So nothing is taken that would be taken back.
+ * `waiting` is what else the queues want at present: for each of n_waiting queue ids (from 0) a row of
+ * grove_sched_resource_count amounts; NULL: nothing. Since 0.1.
+ */
+GROVE_API grove_status grove_sched_reclaim(grove_sched *sched, const grove_gang *gang,
+                                           const int64_t *waiting, uint32_t n_waiting,
+                                           const grove_place_options *options,
+                                           grove_decision *decision, grove_error *err);
+/** Victims of a decision made by preempt or reclaim. Borrowed until the next decision. */
 GROVE_API const grove_victim *grove_decision_victims(const grove_decision *decision,
                                                      uint32_t *out_n);
+/** 1 when no better set of victims exists, 0 when the search for one was cut short. */
+GROVE_API int32_t grove_decision_victims_proven(const grove_decision *decision);
+
+/* ---- order of service ---- */
+
+#define GROVE_SERVE_PREEMPT 0x1u /**< who finds no place may preempt in its queue */
+#define GROVE_SERVE_RECLAIM 0x2u /**< and reclaim from other queues */
+#define GROVE_SERVE_PLAN 0x4u    /**< the cluster stays as it is */
+
+/** Options of grove_sched_serve; zero-initialise and set size. Since 0.1. */
+typedef struct grove_serve_options {
+    uint32_t size;
+    uint32_t flags;    /**< GROVE_SERVE_* */
+    uint64_t steps;    /**< budget of each decision, as in grove_place_options */
+    uint32_t frontier; /**< as in grove_place_options */
+    /**
+     * A gang without a place is decided anew together with up to so many that got theirs before it, all
+     * keeping their right to a place; 0 or 1: never. At most 64.
+     */
+    uint32_t together;
+    /**
+     * A gang passed over so often at the head of its queue has the domain that needs the fewest pods to
+     * leave kept free for it: only gangs with GROVE_GANG_YIELDS may use it. 0: never.
+     */
+    uint32_t starving_after;
+    uint32_t reserved;
+} grove_serve_options;
+
+#define GROVE_SERVED_TOGETHER 0x1u /**< decided anew together with others */
+#define GROVE_SERVED_PREEMPTED 0x2u
+#define GROVE_SERVED_RECLAIMED 0x4u
+#define GROVE_SERVED_KEPT 0x8u /**< a domain is kept free for it: the one of `node` */
+
+/** What became of one gang. Since 0.1. */
+typedef struct grove_served {
+    uint32_t index; /**< among the gangs given */
+    uint32_t
+        gang; /**< the gang that was made; GROVE_SCHED_NONE: none. With PLAN it is gone again */
+    uint32_t flags; /**< GROVE_SERVED_* */
+    uint32_t node;  /**< with GROVE_SERVED_KEPT; else GROVE_SCHED_NONE */
+} grove_served;
+
+/**
+ * Serves gangs that wait: decides on them in the order of service and commits those that can be placed,
+ * victims first removed. decisions[i] answers for gangs[i]. *out_served has an entry for each gang, in the
+ * order of service; borrowed until the next call.
+ *
+ * Order: on each level of the tree of queues the one that is below what it deserves first, then the one of
+ * larger priority, then the one that uses the smallest part of its fair share (of the resource of which it
+ * uses the largest), then the lower id; queues are weighed again after every gang. Inside a queue: larger
+ * priority, then longer waiting, then the order given. Gangs without queue come last. Since 0.1.
+ */
+GROVE_API grove_status grove_sched_serve(grove_sched *sched, const grove_gang *const *gangs,
+                                         grove_decision *const *decisions, uint32_t n,
+                                         const grove_serve_options *options,
+                                         const grove_served **out_served, grove_error *err);
 
 GROVE_END_DECLS
 #endif

@@ -19,6 +19,14 @@ void gv_certificate_refusal(grove_decision *d, const gv_refusal *r) {
                                                         : (grove_level)r->level - 1;
 }
 
+void gv_certificate_queue(grove_decision *d, grove_reason reason, uint32_t resource, int64_t have,
+                          int64_t need) {
+    d->certificate = blank(reason);
+    d->certificate.resource = resource;
+    d->certificate.have = have;
+    d->certificate.need = need;
+}
+
 /* A class that fits nowhere even on an empty cluster. */
 static bool no_node(const gv_problem *p, grove_certificate *c) {
     for (uint32_t k = 0; k < p->n_classes; k++) {
@@ -64,7 +72,7 @@ void gv_certificate_bounds(const gv_problem *p, grove_decision *d, const gv_cand
     *out = blank(c->n > 0 ? GROVE_REASON_JOINT : c->nearest.reason);
     out->level = (grove_level)root->level - 1;
     out->candidates = c->considered;
-    if (c->n == 0 && c->nearest.reason == GROVE_REASON_NONE) {
+    if (c->n == 0 && (c->nearest.reason == GROVE_REASON_NONE || c->banned > 0)) {
         out->reason = c->banned > 0 ? GROVE_REASON_SPREAD : GROVE_REASON_COUNT;
         out->need = 1;
         return;
@@ -83,8 +91,9 @@ void gv_certificate_bounds(const gv_problem *p, grove_decision *d, const gv_cand
 }
 
 const char *grove_reason_name(grove_reason reason) {
-    static const char *const names[] = {"NONE",   "UNKNOWN_LEVEL", "NO_NODE", "PINNED_APART",
-                                        "ANCHOR", "RESOURCE",      "COUNT",   "CAPABILITY",
-                                        "JOINT",  "SPREAD",        "BUDGET"};
-    return reason >= 0 && reason <= GROVE_REASON_BUDGET ? names[reason] : "?";
+    static const char *const names[] = {"NONE",        "UNKNOWN_LEVEL", "NO_NODE", "PINNED_APART",
+                                        "ANCHOR",      "RESOURCE",      "COUNT",   "CAPABILITY",
+                                        "JOINT",       "SPREAD",        "BUDGET",  "QUEUE_LIMIT",
+                                        "QUEUE_SHARE", "KEPT"};
+    return reason >= 0 && reason <= GROVE_REASON_KEPT ? names[reason] : "?";
 }

@@ -28,6 +28,27 @@ typedef struct climb {
 
 static const uint32_t weights[] = {256, 16, 1}; /* gang, group, podgroup */
 
+static int64_t climb_of(uint32_t kind, uint32_t required, uint32_t preferred, uint32_t reached) {
+    if (preferred == 0 || preferred == GV_LEVEL_UNKNOWN || preferred <= required ||
+        reached >= preferred) {
+        return 0;
+    }
+    return (int64_t)weights[kind] * (preferred - (reached > required ? reached : required));
+}
+
+int64_t gv_climbed(const grove_gang *g, const uint32_t *reached) {
+    int64_t sum = climb_of(0, g->required, g->preferred, reached[0]);
+    for (size_t i = 0; i < g->groups.n; i++) {
+        const gv_group *group = &g->groups.v[i];
+        sum += climb_of(1, group->required, group->preferred, reached[1 + i]);
+    }
+    for (size_t i = 0; i < g->podgroups.n; i++) {
+        const gv_podgroup *p = &g->podgroups.v[i];
+        sum += climb_of(2, p->required, p->preferred, reached[1 + g->groups.n + i]);
+    }
+    return sum;
+}
+
 static bool equal_podgroups(const gv_podgroup *a, const gv_podgroup *b) {
     return a->class_id == b->class_id && a->min == b->min && a->members == 0 && b->members == 0 &&
            a->required == b->required && a->preferred == b->preferred && a->parent == b->parent;

@@ -20,6 +20,7 @@ grove_status grove_decision_new(grove_sched *sched, grove_decision **out_decisio
 
 void gv_decision_clear(grove_decision *d) {
     d->verdict = GROVE_UNKNOWN;
+    d->victims_proven = false;
     d->victims.n = d->nodes.n = d->first.n = d->needed.n = d->level.n = 0;
     d->certificate = (grove_certificate){.size = (uint32_t)sizeof d->certificate};
     d->score = 0;
@@ -143,6 +144,10 @@ const grove_victim *grove_decision_victims(const grove_decision *decision, uint3
     return decision->victims.v;
 }
 
+int32_t grove_decision_victims_proven(const grove_decision *decision) {
+    return decision->victims_proven;
+}
+
 /* ---- commit ---- */
 
 /* Pods one after the other; those that no longer fit end it. */
@@ -165,7 +170,8 @@ static grove_status insert_all(grove_sched *s, const grove_gang *gang, const gro
                           .gang = gang_id,
                           .podgroup = i,
                           .priority = gang->priority,
-                          .flags = k >= d->needed.v[i] ? GV_POD_SURPLUS : 0};
+                          .flags = (k >= d->needed.v[i] ? GV_POD_SURPLUS : 0) |
+                                   gang->queue << GV_POD_QUEUE_SHIFT};
             if (gv_pod_insert(s, &pod, &id) < 0) {
                 return GROVE_E_NOMEM;
             }
@@ -189,7 +195,15 @@ grove_status grove_sched_commit(grove_sched *sched, const grove_gang *gang,
     if (st < 0) {
         return gv_error_nomem(err);
     }
-    st = gv_gang_insert(s, gang->priority, &id);
+    gv_gang_record fresh = {.priority = gang->priority,
+                            .base = gang->base,
+                            .queue = (uint16_t)gang->queue,
+                            .flags = (uint8_t)gang->flags};
+    if (fresh.base != GV_NONE) {
+        bool there = gv_gang_live(s, fresh.base);
+        fresh.base_serial = there ? s->gangs.v[fresh.base].serial : 0;
+    }
+    st = gv_gang_insert(s, &fresh, &id);
     st = st < 0 ? st : insert_all(s, gang, decision, id);
     if (st < 0) {
         grove_sched_rollback(s, mark);

@@ -18,6 +18,7 @@ struct grove_decision {
     int32_t score;
     grove_certificate certificate;
     GV_VEC(grove_victim) victims;
+    bool victims_proven; /* no better set exists */
 };
 
 /* candidates.c: domains of the root's level in the order in which they are tried. */
@@ -50,8 +51,22 @@ void gv_surplus_fill(const gv_problem *p);
 /* score.c: nodes by index, levels reached, cost and score from the finished puts. */
 grove_status gv_decision_fill(const gv_problem *p, grove_decision *d);
 
+/* climb.c: weighted levels short of what was preferred, from the levels reached by entity. */
+int64_t gv_climbed(const grove_gang *g, const uint32_t *reached);
+
+/*
+ * refill.c: the decision that puts the gang's pods where they are known to go: nodes[i] holds the nodes of
+ * podgroup i, members apart, GV_NONE for pods without one; missing entries count as GV_NONE.
+ */
+grove_status gv_decision_refill(grove_sched *s, const grove_gang *gang,
+                                const uint32_t *const *nodes, const uint32_t *n_nodes,
+                                grove_decision *d);
+
 /* certificate.c */
 void gv_certificate_refusal(grove_decision *d, const gv_refusal *r);
+/* Use and need together would be beyond what a queue may have. */
+void gv_certificate_queue(grove_decision *d, grove_reason reason, uint32_t resource, int64_t have,
+                          int64_t need);
 void gv_certificate_bounds(const gv_problem *p, grove_decision *d, const gv_candidates *c);
 
 /* Empties a decision before it is filled. */

@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 typedef struct census {
-    uint32_t domains, fitting, by_reason[GROVE_REASON_BUDGET + 1];
+    uint32_t domains, fitting, by_reason[GROVE_REASON_KEPT + 1];
     gv_bound nearest;
     uint32_t nearest_node;
     bool any;

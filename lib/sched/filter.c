@@ -74,7 +74,7 @@ static bool tolerated(const gv_class *c, const gv_taint *taint) {
 bool gv_class_allows(const grove_sched *s, uint32_t class_id, uint32_t node_id) {
     const gv_class *c = &s->classes.v[class_id];
     const gv_node *node = &s->nodes.v[node_id];
-    if (!node->name || (node->flags & GROVE_NODE_DOWN) ||
+    if (!node->name || (node->flags & (GROVE_NODE_DOWN | GV_NODE_KEPT)) ||
         ((node->flags & GROVE_NODE_UNSCHEDULABLE) && !c->tolerates_unschedulable)) {
         return false;
     }

@@ -68,6 +68,9 @@ grove_status grove_gang_begin(grove_gang *gang, uint32_t topology, const char *n
     g->topology = topology;
     g->required = g->preferred = 0;
     g->priority = 0;
+    g->queue = g->flags = g->blocked = 0;
+    g->base = GV_NONE;
+    g->since = 0;
     g->texts.n = g->podgroups.n = g->groups.n = g->group_members.n = 0;
     g->members.n = g->sticky.n = g->spread_nodes.n = 0;
     g->anchor = g->spread = GROVE_STRENGTH_NONE;
@@ -188,6 +191,39 @@ grove_status grove_gang_priority(grove_gang *gang, int32_t priority) {
         return GROVE_E_INVALID;
     }
     gang->priority = priority;
+    return GROVE_OK;
+}
+
+grove_status grove_gang_queue(grove_gang *gang, uint32_t queue) {
+    if (!described(gang) || queue >= grove_sched_queue_count(gang->sched)) {
+        return GROVE_E_INVALID;
+    }
+    gang->queue = queue;
+    return GROVE_OK;
+}
+
+grove_status grove_gang_waiting(grove_gang *gang, int64_t since, uint32_t blocked) {
+    if (!described(gang)) {
+        return GROVE_E_INVALID;
+    }
+    gang->since = since;
+    gang->blocked = blocked;
+    return GROVE_OK;
+}
+
+grove_status grove_gang_flags(grove_gang *gang, uint32_t flags) {
+    if (!described(gang) || (flags & ~(uint32_t)(GROVE_GANG_NEVER_EVICT | GROVE_GANG_YIELDS))) {
+        return GROVE_E_INVALID;
+    }
+    gang->flags = flags;
+    return GROVE_OK;
+}
+
+grove_status grove_gang_base(grove_gang *gang, uint32_t base) {
+    if (!described(gang) || (base != GV_NONE && !gv_gang_live(gang->sched, base))) {
+        return GROVE_E_INVALID;
+    }
+    gang->base = base;
     return GROVE_OK;
 }
 

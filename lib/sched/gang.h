@@ -36,6 +36,11 @@ struct grove_gang {
     uint32_t name;
     uint32_t required, preferred;
     int32_t priority;
+    uint32_t queue;   /* 0: none */
+    uint32_t flags;   /* GROVE_GANG_* */
+    uint32_t base;    /* the committed gang it goes with; GV_NONE: none */
+    uint32_t blocked; /* how often it was passed over at the head of its queue */
+    int64_t since;    /* the smaller, the longer it waits */
     GV_VEC(char) texts;
     GV_VEC(gv_podgroup) podgroups;
     GV_VEC(gv_group) groups;

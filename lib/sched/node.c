@@ -144,7 +144,7 @@ static grove_status describe(grove_sched *s, const grove_sched_node *spec, gv_no
             }
         }
     }
-    out->flags = spec->flags;
+    out->flags = spec->flags & (GROVE_NODE_UNSCHEDULABLE | GROVE_NODE_DOWN);
     out->pods = GV_NONE;
     return GROVE_OK;
 }

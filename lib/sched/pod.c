@@ -2,6 +2,7 @@
 /* Pods that hold room, alone or as members of a committed gang. */
 #include "sched/state.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static void node_link(grove_sched *s, uint32_t id) {
@@ -88,6 +89,15 @@ static void gang_unlink(grove_sched *s, uint32_t id) {
     g->n_pods--;
 }
 
+/* The room of a pod's node, and what its queue uses. */
+static void charge(grove_sched *s, const gv_pod *p, int sign) {
+    const int64_t *row = gv_sched_row(s, p->vector);
+    gv_node_charge(s, p->node, row, sign);
+    if (gv_pod_queue(p) != 0) {
+        gv_queue_charge(s, gv_pod_queue(p), row, -sign);
+    }
+}
+
 grove_status gv_pod_insert(grove_sched *s, const gv_pod *pod, uint32_t *out_id) {
     if (!gv_undo_room(s, 1)) {
         return GROVE_E_NOMEM;
@@ -105,7 +115,7 @@ grove_status gv_pod_insert(grove_sched *s, const gv_pod *pod, uint32_t *out_id) 
     }
     node_link(s, id);
     gang_link(s, id);
-    gv_node_charge(s, pod->node, gv_sched_row(s, pod->vector), -1);
+    charge(s, pod, -1);
     s->live_pods++;
     if (s->marks > 0) {
         gv_undo_note(s, &(gv_undo){.kind = kind, .id = id});
@@ -122,7 +132,7 @@ void gv_pod_erase(grove_sched *s, uint32_t id) {
     }
     node_unlink(s, id);
     gang_unlink(s, id);
-    gv_node_charge(s, p->node, gv_sched_row(s, p->vector), +1);
+    charge(s, p, +1);
     s->live_pods--;
     p->node = GV_NONE;
     p->next = s->free_pod;
@@ -146,7 +156,7 @@ static void pod_restore(grove_sched *s, uint32_t id, const gv_pod *was) {
     node->n_pods++;
     gv_node_busy(s, was->node, node->n_pods - 1);
     gang_relink(s, id);
-    gv_node_charge(s, was->node, gv_sched_row(s, was->vector), -1);
+    charge(s, was, -1);
     s->live_pods++;
 }
 
@@ -158,7 +168,7 @@ void gv_pod_undo(grove_sched *s, const gv_undo *u) {
     gv_pod *p = &s->pods.v[u->id];
     node_unlink(s, u->id);
     gang_unlink(s, u->id);
-    gv_node_charge(s, p->node, gv_sched_row(s, p->vector), +1);
+    charge(s, p, +1);
     s->live_pods--;
     if (u->kind == GV_UNDO_POD_NEW) {
         s->pods.n--; /* going back in order, it is the last one */
@@ -173,9 +183,13 @@ grove_status grove_sched_pod_add(grove_sched *sched, const grove_sched_pod *pod,
                                  grove_error *err) {
     grove_sched *s = sched;
     grove_sched_pod in;
-    grove_status st = gv_struct_in(&in, sizeof in, pod, pod ? pod->size : 0, sizeof in);
+    grove_status st = gv_struct_in(&in, sizeof in, pod, pod ? pod->size : 0,
+                                   offsetof(grove_sched_pod, queue));
     if (st < 0) {
         return gv_error(err, st, "grove_sched_pod has a wrong size");
+    }
+    if (in.queue != GROVE_QUEUE_NONE && in.queue >= grove_sched_queue_count(s)) {
+        return gv_error(err, GROVE_E_NOT_FOUND, "no queue %u", in.queue);
     }
     if (!gv_node_live(s, in.node)) {
         return gv_error(err, GROVE_E_NOT_FOUND, "no node %u", in.node);
@@ -187,7 +201,7 @@ grove_status grove_sched_pod_add(grove_sched *sched, const grove_sched_pod *pod,
     gv_pod fresh = {.node = in.node,
                     .gang = GV_NONE,
                     .priority = in.priority,
-                    .flags = in.flags & GROVE_POD_NEVER_EVICT};
+                    .flags = (in.flags & GROVE_POD_NEVER_EVICT) | in.queue << GV_POD_QUEUE_SHIFT};
     if (in.class_id != GV_NONE) {
         fresh.vector = s->classes.v[in.class_id].vector;
     } else {
@@ -230,18 +244,29 @@ uint64_t grove_sched_pod_count(const grove_sched *sched) {
     return sched->live_pods;
 }
 
-grove_status gv_gang_insert(grove_sched *s, int32_t priority, uint32_t *out_id) {
-    gv_gang_record fresh = {GV_NONE, GV_NONE, 0, priority, true};
+uint32_t gv_gang_base(const grove_sched *s, uint32_t id) {
+    const gv_gang_record *g = &s->gangs.v[id];
+    bool there = g->base != GV_NONE && gv_gang_live(s, g->base) &&
+                 s->gangs.v[g->base].serial == g->base_serial;
+    return there ? g->base : GV_NONE;
+}
+
+grove_status gv_gang_insert(grove_sched *s, const gv_gang_record *fresh, uint32_t *out_id) {
     if (!gv_undo_room(s, 1)) {
         return GROVE_E_NOMEM;
     }
+    gv_gang_record made = *fresh;
+    made.head = made.tail = GV_NONE;
+    made.n_pods = 0;
+    made.live = true;
+    made.serial = ++s->gang_serial ? s->gang_serial : ++s->gang_serial;
     uint32_t id = s->free_gang;
     gv_undo_kind kind = id != GV_NONE ? GV_UNDO_GANG_ADD : GV_UNDO_GANG_NEW;
     if (id != GV_NONE) {
         s->free_gang = s->gangs.v[id].head;
-        s->gangs.v[id] = fresh;
+        s->gangs.v[id] = made;
     } else {
-        if (!gv_vec_push(s->env, &s->gangs, fresh)) {
+        if (!gv_vec_push(s->env, &s->gangs, made)) {
             return GROVE_E_NOMEM;
         }
         id = (uint32_t)s->gangs.n - 1;
@@ -254,7 +279,7 @@ grove_status gv_gang_insert(grove_sched *s, int32_t priority, uint32_t *out_id) 
 }
 
 static void gang_slot_free(grove_sched *s, uint32_t id) {
-    s->gangs.v[id] = (gv_gang_record){s->free_gang, GV_NONE, 0, 0, false};
+    s->gangs.v[id] = (gv_gang_record){.head = s->free_gang, .tail = GV_NONE, .base = GV_NONE};
     s->free_gang = id;
 }
 
@@ -278,16 +303,61 @@ void gv_gang_undo(grove_sched *s, const gv_undo *u) {
         gang_slot_free(s, u->id);
         return;
     }
+    if (u->kind == GV_UNDO_GANG_EDIT) {
+        s->gangs.v[u->id].flags = u->was.gang.flags;
+        s->gangs.v[u->id].base = u->was.gang.base;
+        s->gangs.v[u->id].base_serial = u->was.gang.base_serial;
+        return;
+    }
     s->free_gang = s->gangs.v[u->id].head;
     s->gangs.v[u->id] = u->was.gang;
 }
 
-static bool gang_live(const grove_sched *s, uint32_t id) {
-    return id < s->gangs.n && s->gangs.v[id].live;
+/* Before flags or base of a gang are changed. */
+static grove_status note_edit(grove_sched *s, uint32_t id) {
+    if (!s || !gv_gang_live(s, id)) {
+        return GROVE_E_NOT_FOUND;
+    }
+    if (!gv_undo_room(s, 1)) {
+        return GROVE_E_NOMEM;
+    }
+    if (s->marks > 0) {
+        gv_undo_note(s,
+                     &(gv_undo){.kind = GV_UNDO_GANG_EDIT, .id = id, .was.gang = s->gangs.v[id]});
+    }
+    return GROVE_OK;
+}
+
+grove_status grove_sched_gang_base(grove_sched *sched, uint32_t gang, uint32_t base) {
+    if (base != GV_NONE && (!sched || !gv_gang_live(sched, base) || base == gang)) {
+        return GROVE_E_NOT_FOUND;
+    }
+    for (uint32_t up = base; up != GV_NONE; up = gv_gang_base(sched, up)) {
+        if (up == gang) {
+            return GROVE_E_INVALID; /* it would go with itself */
+        }
+    }
+    grove_status st = note_edit(sched, gang);
+    if (st == GROVE_OK) {
+        sched->gangs.v[gang].base = base;
+        sched->gangs.v[gang].base_serial = base == GV_NONE ? 0 : sched->gangs.v[base].serial;
+    }
+    return st;
+}
+
+grove_status grove_sched_gang_flags(grove_sched *sched, uint32_t gang, uint32_t flags) {
+    if (flags & ~(uint32_t)(GROVE_GANG_NEVER_EVICT | GROVE_GANG_YIELDS)) {
+        return GROVE_E_INVALID;
+    }
+    grove_status st = note_edit(sched, gang);
+    if (st == GROVE_OK) {
+        sched->gangs.v[gang].flags = (uint8_t)flags;
+    }
+    return st;
 }
 
 grove_status grove_sched_release(grove_sched *sched, uint32_t gang) {
-    if (!sched || !gang_live(sched, gang)) {
+    if (!sched || !gv_gang_live(sched, gang)) {
         return GROVE_E_NOT_FOUND;
     }
     if (!gv_undo_room(sched, (size_t)sched->gangs.v[gang].n_pods + 1)) {
@@ -299,7 +369,7 @@ grove_status grove_sched_release(grove_sched *sched, uint32_t gang) {
 
 const uint32_t *grove_sched_gang_pods(grove_sched *sched, uint32_t gang, uint32_t *out_n) {
     *out_n = 0;
-    if (!gang_live(sched, gang) ||
+    if (!gv_gang_live(sched, gang) ||
         !gv_vec_reserve(sched->env, &sched->gang_pods, sched->gangs.v[gang].n_pods)) {
         return NULL;
     }

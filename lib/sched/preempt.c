@@ -1,461 +1,391 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Preemption, domain first. A gang is never left below its minimum: victims are surplus pods one by one,
- * whole gangs, and pods without a gang. Removing everything that may go decides whether any set of victims
- * helps at all; then the domains are visited by how many pods at least would have to go, and in each the
- * shortest list of victims is sought and thinned out.
+ * Preemption and reclaim, domain first. Removing everything that may go decides whether any set of victims
+ * helps at all; then the domains are visited by how much at least would have to go, as long as one of them
+ * could still do with less than what is known.
  */
-#include "sched/decision.h"
+#include "sched/preempt.h"
 
 #include <string.h>
 
 #include "sched/keys.h"
 
-#define DOMAINS_VISITED 24u
-#define TESTS_PER_DOMAIN 400u
-
-typedef struct victim {
-    grove_victim who;
-    int32_t priority;
-    uint32_t pods;
-    bool chosen;
-} victim;
-
-typedef struct hunt {
-    grove_sched *s;
-    grove_gang *g; /* its anchor is borrowed and given back */
-    const grove_place_options *o;
-    grove_decision *d;
-    gv_arena mem;
-    victim *all; /* least important first */
-    uint32_t n_all;
-    victim **here; /* of the domain in question */
-    uint32_t n_here;
-    uint32_t level; /* internal level of the domains */
-    uint32_t tests;
-    grove_status st;
-} hunt;
-
-/* ---- who may go ---- */
-
-static bool may_evict(const hunt *h, const gv_pod *p) {
-    return p->node != GV_NONE && p->priority < h->g->priority &&
-           (p->flags & GROVE_POD_NEVER_EVICT) == 0;
-}
-
-/* Importance in the high bits, then the kind (surplus first), then how many pods go. */
-static uint64_t victim_key(const victim *v) {
-    uint64_t importance = (uint64_t)((int64_t)v->priority - INT32_MIN);
-    uint64_t kind = v->who.pod != GV_NONE && v->who.gang != GV_NONE ? 0 : 1;
-    uint64_t pods = v->pods < 1023 ? v->pods : 1023;
-    return importance << 11 | kind << 10 | pods;
-}
-
-static void add_victim(hunt *h, uint32_t gang, uint32_t pod, int32_t priority, uint32_t pods) {
-    h->all[h->n_all++] = (victim){{gang, pod}, priority, pods, false};
-}
-
-static void sort_victims(hunt *h, uint64_t *keys, victim *scratch) {
-    for (uint32_t i = 0; i < h->n_all; i++) {
-        keys[i] = victim_key(&h->all[i]) << 21 | i;
-        scratch[i] = h->all[i];
-    }
-    gv_keys_sort(keys, h->n_all);
-    for (uint32_t i = 0; i < h->n_all; i++) {
-        h->all[i] = scratch[keys[i] & 0x1fffff];
-    }
-}
-
-static bool collect(hunt *h) {
-    grove_sched *s = h->s;
-    size_t most = s->pods.n + s->gangs.n;
-    if (most > 0x1fffff) {
-        most = 0x1fffff;
-    }
-    h->all = gv_arena_array(&h->mem, victim, most + 1);
-    h->here = gv_arena_array(&h->mem, victim *, most + 1);
-    uint64_t *keys = gv_arena_array(&h->mem, uint64_t, most + 1);
-    victim *scratch = gv_arena_array(&h->mem, victim, most + 1);
-    if (!h->all || !h->here || !keys || !scratch) {
-        return false;
-    }
-    for (uint32_t i = 0; i < s->pods.n && h->n_all < most; i++) {
-        const gv_pod *p = &s->pods.v[i];
-        bool single = p->gang == GV_NONE || (p->flags & GV_POD_SURPLUS);
-        if (single && may_evict(h, p)) {
-            add_victim(h, p->gang, i, p->priority, 1);
-        }
-    }
-    for (uint32_t i = 0; i < s->gangs.n && h->n_all < most; i++) {
-        const gv_gang_record *g = &s->gangs.v[i];
-        if (g->live && g->n_pods > 0 && g->priority < h->g->priority) {
-            add_victim(h, i, GV_NONE, g->priority, g->n_pods);
-        }
-    }
-    sort_victims(h, keys, scratch);
-    return true;
-}
+#define DOMAINS_VISITED 24u   /* at least, when each takes many questions */
+#define QUESTIONS_CHEAP 2000u /* as long as fewer have been asked, further domains are visited */
 
 /* ---- what if they went ---- */
 
-static bool evict(hunt *h, const victim *v) {
+static bool evict(gv_hunt *h, const gv_prey *v) {
     grove_sched *s = h->s;
     if (v->who.pod != GV_NONE) {
         /* it may have gone with its gang already */
         return s->pods.v[v->who.pod].node == GV_NONE ||
                grove_sched_pod_remove(s, v->who.pod) == GROVE_OK;
     }
-    return !s->gangs.v[v->who.gang].live || grove_sched_release(s, v->who.gang) == GROVE_OK;
+    for (uint32_t k = 0; k < v->gangs; k++) {
+        uint32_t gang = h->gangs[v->first + k];
+        if (s->gangs.v[gang].live && grove_sched_release(s, gang) < 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
-/* Asks again without the chosen ones of `list`; the cluster is as before afterwards. */
-static grove_verdict ask(hunt *h, victim *const *list, uint32_t n, bool chosen_only) {
+grove_verdict gv_hunt_ask(gv_hunt *h, gv_prey *const *list, uint32_t n) {
     uint64_t mark;
     h->tests++;
+    h->asked++;
     h->st = grove_sched_mark(h->s, &mark);
     if (h->st < 0) {
         return GROVE_UNKNOWN;
     }
     for (uint32_t i = 0; i < n && h->st == GROVE_OK; i++) {
-        if ((!chosen_only || list[i]->chosen) && !evict(h, list[i])) {
+        if (list[i]->chosen && !evict(h, list[i])) {
             h->st = GROVE_E_NOMEM;
         }
     }
     if (h->st == GROVE_OK) {
         h->st = grove_sched_place(h->s, h->g, h->o, h->d, NULL);
+        h->steps += h->d->steps;
     }
     grove_sched_rollback(h->s, mark);
     return h->st < 0 ? GROVE_UNKNOWN : h->d->verdict;
 }
 
-/* ---- one domain ---- */
-
-typedef struct outcome {
-    int32_t priority; /* of the most important victim */
-    uint32_t gangs, pods, n;
-    grove_victim *who;
-} outcome;
-
-static bool better(const outcome *a, const outcome *b) {
-    if (b->who == NULL || a->priority != b->priority) {
-        return b->who == NULL || a->priority < b->priority;
-    }
-    return a->gangs != b->gangs ? a->gangs < b->gangs : a->pods < b->pods;
-}
-
-static void choose_first(hunt *h, uint32_t k) {
-    for (uint32_t i = 0; i < h->n_here; i++) {
-        h->here[i]->chosen = i < k;
-    }
-}
-
-/* The shortest sufficient prefix of the list, by doubling and halving; 0 when not even all suffice. */
-static uint32_t shortest_prefix(hunt *h, uint32_t at_least) {
-    uint32_t low = 0, high = at_least ? at_least : 1;
-    for (;; high *= 2) {
-        high = high < h->n_here ? high : h->n_here;
-        choose_first(h, high);
-        if (ask(h, h->here, h->n_here, true) == GROVE_PLACED) {
-            break;
-        }
-        if (high == h->n_here || h->st < 0) {
-            return 0;
-        }
-        low = high;
-    }
-    while (high - low > 1 && h->st == GROVE_OK) {
-        uint32_t mid = low + (high - low) / 2;
-        choose_first(h, mid);
-        if (ask(h, h->here, h->n_here, true) == GROVE_PLACED) {
-            high = mid;
-        } else {
-            low = mid;
-        }
-    }
-    choose_first(h, high);
-    return high;
-}
-
-/* Reverse delete: the most important first, each tried to stay. */
-static void thin_out(hunt *h, uint32_t n) {
-    for (uint32_t i = n; i-- > 0 && h->tests < TESTS_PER_DOMAIN && h->st == GROVE_OK;) {
-        h->here[i]->chosen = false;
-        if (ask(h, h->here, n, true) != GROVE_PLACED) {
-            h->here[i]->chosen = true;
-        }
-    }
-}
-
-static bool keep_outcome(hunt *h, outcome *best) {
-    outcome o = {INT32_MIN, 0, 0, 0, NULL};
-    for (uint32_t i = 0; i < h->n_here; i++) {
-        const victim *v = h->here[i];
-        if (v->chosen) {
-            o.priority = v->priority > o.priority ? v->priority : o.priority;
-            o.gangs += v->who.pod == GV_NONE;
-            o.pods += v->pods;
-            o.n++;
-        }
-    }
-    o.who = gv_arena_array(&h->mem, grove_victim, o.n + 1);
-    if (!o.who) {
-        return false;
-    }
-    for (uint32_t i = 0, n = 0; i < h->n_here; i++) {
-        if (h->here[i]->chosen) {
-            o.who[n++] = h->here[i]->who;
-        }
-    }
-    if (better(&o, best)) {
-        *best = o;
-    }
-    return true;
-}
-
-static bool has_pod_in(const hunt *h, const victim *v, uint32_t d) {
-    const grove_sched *s = h->s;
-    const gv_topology *t = &s->topologies.v[h->g->topology];
-    if (v->who.pod != GV_NONE) {
-        return gv_topology_dom(t, s->pods.v[v->who.pod].node, h->level) == d;
-    }
-    for (uint32_t p = s->gangs.v[v->who.gang].head; p != GV_NONE; p = s->pods.v[p].gang_next) {
-        if (gv_topology_dom(t, s->pods.v[p].node, h->level) == d) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool try_domain(hunt *h, uint32_t d, uint32_t at_least, outcome *best) {
-    h->n_here = 0;
-    h->tests = 0;
+static grove_verdict ask_without(gv_hunt *h, uint32_t n) {
     for (uint32_t i = 0; i < h->n_all; i++) {
-        h->all[i].chosen = false;
-        if (has_pod_in(h, &h->all[i], d)) {
-            h->here[h->n_here++] = &h->all[i];
-        }
+        h->all[i]->chosen = i < n;
     }
-    uint32_t n = h->n_here > 0 ? shortest_prefix(h, at_least) : 0;
-    if (n == 0) {
-        return h->st == GROVE_OK;
-    }
-    uint32_t pods = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        pods += h->here[i]->pods;
-    }
-    if (pods > at_least) { /* else nobody can be spared */
-        thin_out(h, n);
-    }
-    return h->st == GROVE_OK && keep_outcome(h, best);
+    return gv_hunt_ask(h, h->all, n);
 }
 
-/* ---- all domains ---- */
+/* ---- what a domain could give ---- */
 
-/* What could be freed in each domain of the level, and the largest single pod, by resource. */
+/* What could be freed in each domain of the level, in all and by single pods, and the largest pod. */
 typedef struct ledger {
-    int64_t *freed, *largest;
+    int64_t *freed, *singly, *largest;
     uint32_t n;
 } ledger;
 
-static void enter_pod(hunt *h, ledger *l, uint32_t pod) {
+static void enter_pod(gv_hunt *h, ledger *l, uint32_t pod, bool single) {
     const grove_sched *s = h->s;
     const gv_topology *t = &s->topologies.v[h->g->topology];
     const int64_t *row = gv_sched_row(s, s->pods.v[pod].vector);
     size_t at = (size_t)gv_topology_dom(t, s->pods.v[pod].node, h->level) * s->stride;
     for (uint32_t r = 0; r < s->resource_names.n; r++) {
         l->freed[at + r] += row[r];
+        l->singly[at + r] += single ? row[r] : 0;
         l->largest[at + r] = row[r] > l->largest[at + r] ? row[r] : l->largest[at + r];
     }
 }
 
-static bool make_ledger(hunt *h, ledger *l) {
+static bool make_ledger(gv_hunt *h, ledger *l) {
     const grove_sched *s = h->s;
     const gv_topology *t = &s->topologies.v[h->g->topology];
     l->n = h->level > t->n_levels ? (uint32_t)s->nodes.n : t->levels[h->level].n;
-    l->freed = gv_arena_array(&h->mem, int64_t, (size_t)l->n * s->stride + 1);
-    l->largest = gv_arena_array(&h->mem, int64_t, (size_t)l->n * s->stride + 1);
-    if (!l->freed || !l->largest) {
+    size_t size = (size_t)l->n * s->stride + 1;
+    l->freed = gv_arena_array(&h->mem, int64_t, size);
+    l->singly = gv_arena_array(&h->mem, int64_t, size);
+    l->largest = gv_arena_array(&h->mem, int64_t, size);
+    if (!l->freed || !l->singly || !l->largest) {
         return false;
     }
     for (uint32_t i = 0; i < h->n_all; i++) {
-        const victim *v = &h->all[i];
+        const gv_prey *v = h->all[i];
         if (v->who.pod != GV_NONE) {
-            enter_pod(h, l, v->who.pod);
+            enter_pod(h, l, v->who.pod, true);
             continue;
         }
         for (uint32_t p = s->gangs.v[v->who.gang].head; p != GV_NONE; p = s->pods.v[p].gang_next) {
             if ((s->pods.v[p].flags & GV_POD_SURPLUS) == 0) {
-                enter_pod(h, l, p); /* surplus pods were entered by themselves */
+                enter_pod(h, l, p, false); /* surplus pods were entered by themselves */
             }
         }
     }
     return true;
 }
 
-/* At least so many pods have to go before the sums of the domain suffice; GV_NONE: never. */
-static uint32_t least_pods(const hunt *h, const ledger *l, uint32_t d, const int64_t *need) {
+typedef struct least {
+    uint32_t pods, gangs;
+} least;
+
+/* At least so much has to go before the sums of the domain suffice; false: never. */
+static bool least_of(const gv_hunt *h, const ledger *l, uint32_t d, const int64_t *need,
+                     least *out) {
     const grove_sched *s = h->s;
     const gv_topology *t = &s->topologies.v[h->g->topology];
     size_t at = (size_t)d * s->stride;
     const int64_t *room = h->level > t->n_levels ? gv_node_free(s, d)
                                                  : t->levels[h->level].free + at;
-    uint32_t least = 0;
+    *out = (least){0, 0};
     for (uint32_t r = 0; r < s->resource_names.n; r++) {
         int64_t have = room[r] > 0 ? room[r] : 0, lack = need[r] - have;
         if (need[r] == 0 || lack <= 0) {
             continue;
         }
         if (l->freed[at + r] < lack) {
-            return GV_NONE;
+            return false;
         }
         int64_t pods = (lack + l->largest[at + r] - 1) / l->largest[at + r];
-        least = pods > least ? (uint32_t)pods : least;
+        out->pods = pods > out->pods ? (uint32_t)pods : out->pods;
+        out->gangs = l->singly[at + r] < lack ? 1 : out->gangs;
     }
-    return least;
+    return true;
 }
 
-static void gang_needs(const hunt *h, int64_t *need) {
-    const grove_gang *g = h->g;
-    memset(need, 0, GV_RESOURCES_MAX * sizeof *need);
-    for (size_t i = 0; i < g->podgroups.n; i++) {
-        const gv_podgroup *p = &g->podgroups.v[i];
-        const gv_class *c = &h->s->classes.v[p->class_id];
-        int64_t n = p->min > p->members ? p->min - p->members : 0;
-        for (uint32_t k = 0; k < c->n_needs; k++) {
-            need[c->needs[k].resource] += n * c->needs[k].amount;
-        }
-    }
-}
+/* ---- all domains ---- */
 
-static uint32_t a_node_of(const hunt *h, uint32_t d) {
+static uint32_t a_node_of(const gv_hunt *h, uint32_t d) {
     const gv_topology *t = &h->s->topologies.v[h->g->topology];
     return h->level > t->n_levels ? d : t->order[t->levels[h->level].lo[d]];
 }
 
-static void visit_domains(hunt *h, outcome *best) {
+/* Looks for the best set with the gang held inside domain d. */
+static void visit(gv_hunt *h, uint32_t d, const least *low) {
+    const gv_topology *t = &h->s->topologies.v[h->g->topology];
+    grove_gang *g = h->g;
+    uint32_t level = g->anchor_level, node = g->anchor_node, there = a_node_of(h, d);
+    grove_strength strength = g->anchor;
+    if (strength == GROVE_STRENGTH_REQUIRED && level <= h->level &&
+        gv_topology_dom(t, there, level) != gv_topology_dom(t, node, level)) {
+        return;
+    }
+    if (h->level > 0 && (strength != GROVE_STRENGTH_REQUIRED || level <= h->level)) {
+        g->anchor = GROVE_STRENGTH_REQUIRED;
+        g->anchor_level = h->level;
+        g->anchor_node = there;
+    }
+    h->n_here = 0;
+    for (uint32_t i = 0; i < h->n_all; i++) {
+        h->all[i]->chosen = false;
+        if (gv_prey_in_domain(h, h->all[i], d)) {
+            h->here[h->n_here++] = h->all[i];
+        }
+    }
+    gv_hunt_minimal(h, low->gangs, low->pods);
+    g->anchor = strength;
+    g->anchor_level = level;
+    g->anchor_node = node;
+}
+
+/* Whether a set with this much could still be better than the best one known. */
+static bool worth_it(const gv_hunt *h, const least *low) {
+    gv_toll t = {.priority = h->floor, .gangs = low->gangs, .pods = low->pods};
+    return gv_toll_better(&t, &h->best);
+}
+
+static grove_status visit_domains(gv_hunt *h) {
     const gv_topology *t = &h->s->topologies.v[h->g->topology];
     ledger l;
     int64_t need[GV_RESOURCES_MAX];
     if (!make_ledger(h, &l)) {
-        h->st = GROVE_E_NOMEM;
-        return;
-    }
-    gang_needs(h, need);
-    uint64_t *keys = gv_arena_array(&h->mem, uint64_t, l.n + 1);
-    uint32_t n = 0;
-    for (uint32_t d = 0; keys && d < l.n; d++) {
-        bool there = h->level > t->n_levels ? gv_node_live(h->s, d)
-                                            : t->levels[h->level].labelled[d];
-        uint32_t least = there ? least_pods(h, &l, d, need) : GV_NONE;
-        if (least != GV_NONE) {
-            keys[n++] = (uint64_t)least << 32 | d;
-        }
-    }
-    if (!keys) {
-        h->st = GROVE_E_NOMEM;
-        return;
-    }
-    gv_keys_sort(keys, n);
-    grove_gang *g = h->g;
-    uint32_t level = g->anchor_level, node = g->anchor_node;
-    grove_strength strength = g->anchor;
-    for (uint32_t i = 0, visited = 0; i < n && visited < DOMAINS_VISITED && h->st == GROVE_OK;
-         i++) {
-        uint32_t d = (uint32_t)keys[i], least = (uint32_t)(keys[i] >> 32);
-        if (best->who && best->gangs == 0 && least >= best->pods) {
-            break; /* no domain from here on can do with fewer pods */
-        }
-        uint32_t there = a_node_of(h, d);
-        if (strength == GROVE_STRENGTH_REQUIRED &&
-            gv_topology_dom(t, there, level) != gv_topology_dom(t, node, level)) {
-            continue;
-        }
-        if (h->level > 0 && (strength != GROVE_STRENGTH_REQUIRED || level <= h->level)) {
-            g->anchor = GROVE_STRENGTH_REQUIRED;
-            g->anchor_level = h->level;
-            g->anchor_node = there;
-        }
-        visited++;
-        if (!try_domain(h, d, least, best) && h->st == GROVE_OK) {
-            h->st = GROVE_E_NOMEM;
-        }
-        g->anchor = strength;
-        g->anchor_level = level;
-        g->anchor_node = node;
-    }
-}
-
-/* The final question, with exactly the victims of the best outcome gone. */
-static grove_status settle(hunt *h, const outcome *best) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < h->n_all; i++) {
-        h->all[i].chosen = false;
-        for (uint32_t k = 0; k < best->n; k++) {
-            if (h->all[i].who.gang == best->who[k].gang && h->all[i].who.pod == best->who[k].pod) {
-                h->all[i].chosen = true;
-            }
-        }
-        if (h->all[i].chosen) {
-            h->here[n++] = &h->all[i];
-        }
-    }
-    (void)ask(h, h->here, n, true);
-    if (h->st < 0 || !gv_vec_reserve(h->s->env, &h->d->victims, best->n)) {
         return GROVE_E_NOMEM;
     }
-    if (best->n > 0) { /* none: nothing was reserved to copy to */
-        memcpy(h->d->victims.v, best->who, best->n * sizeof *best->who);
+    gv_gang_needs(h->s, h->g, need);
+    uint64_t *keys = gv_arena_array(&h->mem, uint64_t, l.n + 1);
+    if (!keys) {
+        return GROVE_E_NOMEM;
     }
-    h->d->victims.n = best->n;
+    uint32_t n = 0, visited = 0;
+    for (uint32_t d = 0; d < l.n; d++) {
+        bool there = h->level > t->n_levels ? gv_node_live(h->s, d) && gv_node_up(h->s, d)
+                                            : t->levels[h->level].labelled[d];
+        least low;
+        if (there && least_of(h, &l, d, need, &low)) {
+            uint64_t pods = low.pods < 0x3fffffff ? low.pods : 0x3fffffff;
+            keys[n++] = (uint64_t)low.gangs << 62 | pods << 32 | d;
+        }
+    }
+    gv_keys_sort(keys, n);
+    for (uint32_t i = 0; i < n && h->st == GROVE_OK; i++) {
+        least low = {(uint32_t)(keys[i] >> 32) & 0x3fffffff, (uint32_t)(keys[i] >> 62)};
+        if (!worth_it(h, &low)) {
+            continue;
+        }
+        if (visited >= DOMAINS_VISITED && h->asked >= QUESTIONS_CHEAP && h->best.who) {
+            h->cut = true;
+            break;
+        }
+        visited++;
+        visit(h, (uint32_t)keys[i], &low);
+    }
+    return h->st;
+}
+
+/* ---- the answer ---- */
+
+/* Nothing was found although everything together would do: shares, spread or the budget stand against it. */
+static void no_answer(gv_hunt *h) {
+    if (h->reclaim && !h->cut && !h->best.who && h->g->spread != GROVE_STRENGTH_REQUIRED) {
+        h->d->verdict = GROVE_INFEASIBLE;
+        gv_certificate_queue(h->d, GROVE_REASON_QUEUE_SHARE, h->scarce, 0, 0);
+        return;
+    }
+    h->d->verdict = GROVE_UNKNOWN;
+    gv_certificate_queue(h->d, GROVE_REASON_BUDGET, GV_NONE, (int64_t)h->steps, 0);
+}
+
+/* The final question, with exactly the victims of the best set gone. */
+static grove_status answer(gv_hunt *h) {
+    if (h->cut) {
+        gv_hunt_thin_out(h);
+    }
+    for (uint32_t i = 0; i < h->best.n; i++) {
+        h->best.who[i]->chosen = true;
+    }
+    bool proven = !h->cut;
+    (void)gv_hunt_ask(h, h->best.who, h->best.n);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < h->best.n; i++) {
+        n += h->best.who[i]->gangs > 0 ? h->best.who[i]->gangs : 1;
+    }
+    if (h->st < 0 || !gv_vec_reserve(h->s->env, &h->d->victims, n)) {
+        return GROVE_E_NOMEM;
+    }
+    if (h->d->verdict != GROVE_PLACED) { /* without the borrowed anchor the budget may not do */
+        no_answer(h);
+        return GROVE_OK;
+    }
+    for (uint32_t i = 0; i < h->best.n; i++) {
+        const gv_prey *v = h->best.who[i];
+        for (uint32_t k = 0; k < v->gangs; k++) {
+            h->d->victims.v[h->d->victims.n++] = (grove_victim){h->gangs[v->first + k], GV_NONE};
+        }
+        if (v->gangs == 0) {
+            h->d->victims.v[h->d->victims.n++] = v->who;
+        }
+    }
+    h->d->victims_proven = proven;
     return GROVE_OK;
 }
 
-static grove_status run(hunt *h) {
-    if (!collect(h)) {
-        return GROVE_E_NOMEM;
+/*
+ * With everything gone that may go: whoever still does not fit is not helped by any victims. But for a
+ * required spread, which further room may turn against the gang: it is left out of this question.
+ */
+static bool anything_helps(gv_hunt *h) {
+    grove_strength spread = h->g->spread;
+    if (spread == GROVE_STRENGTH_REQUIRED) {
+        h->g->spread = GROVE_STRENGTH_NONE;
     }
-    for (uint32_t i = 0; i < h->n_all; i++) {
-        h->here[i] = &h->all[i];
+    grove_verdict v = ask_without(h, h->n_all);
+    h->g->spread = spread;
+    return h->st == GROVE_OK && v == GROVE_PLACED;
+}
+
+/* The least priority up to which everything has to be allowed to go; units above it are struck off. */
+static void strike_off_important(gv_hunt *h) {
+    uint32_t low = 0, high = h->n_all; /* ask_without(high) places, ask_without(low) does not */
+    while (h->all[low]->priority != h->all[high - 1]->priority && h->st == GROVE_OK) {
+        uint32_t mid = low + (high - low) / 2;
+        while (mid > low && h->all[mid - 1]->priority == h->all[mid]->priority) {
+            mid--;
+        }
+        while (mid <= low || h->all[mid - 1]->priority == h->all[mid]->priority) {
+            mid++; /* the first of a priority, with some before and after it */
+        }
+        grove_verdict v = ask_without(h, mid);
+        h->cut = h->cut || v == GROVE_UNKNOWN;
+        if (v == GROVE_PLACED) {
+            high = mid;
+        } else {
+            low = mid;
+        }
     }
-    /* With everything gone that may go: whoever still does not fit is not helped by any victims. */
-    if (h->n_all == 0 || ask(h, h->here, h->n_all, false) != GROVE_PLACED) {
-        return h->st;
+    h->n_all = high;
+    h->floor = h->all[high - 1]->priority;
+}
+
+static grove_status run(gv_hunt *h) {
+    grove_status st = gv_prey_collect(h);
+    if (st < 0 || h->n_all == 0 || !anything_helps(h)) {
+        return st < 0 ? st : h->st;
     }
+    h->floor = h->all[0]->priority;
     h->level = h->g->required;
-    outcome best = {INT32_MAX, 0, 0, 0, NULL};
-    visit_domains(h, &best);
-    if (h->st < 0) {
-        return h->st;
+    if (!h->reclaim && h->g->spread != GROVE_STRENGTH_REQUIRED) {
+        strike_off_important(h);
     }
-    if (!best.who) {
-        /* Not within the domains visited: a list over the whole cluster, which is known to exist. */
+    st = h->st < 0 ? h->st : visit_domains(h);
+    if (st < 0) {
+        return st;
+    }
+    if (!h->best.who && !h->reclaim) {
+        /* Not within a single domain's questions: over the whole cluster. */
+        h->cut = true;
         h->n_here = h->n_all;
-        h->tests = 0;
-        for (uint32_t i = 0; i < h->n_all; i++) {
-            h->here[i] = &h->all[i];
-        }
-        uint32_t n = shortest_prefix(h, 1);
-        thin_out(h, n);
-        if (h->st == GROVE_OK && !keep_outcome(h, &best)) {
-            h->st = GROVE_E_NOMEM;
-        }
+        memcpy(h->here, h->all, h->n_all * sizeof(*h->here));
+        gv_hunt_minimal(h, 0, 1);
     }
-    if (h->st < 0) {
-        return h->st;
+    if (h->best.who) {
+        return answer(h);
     }
-    return settle(h, &best);
+    no_answer(h);
+    return h->st;
+}
+
+static grove_status hunt_for(grove_sched *s, const grove_gang *gang, const int64_t *waiting,
+                             uint32_t n_waiting, bool reclaim, const grove_place_options *o,
+                             grove_decision *d, grove_error *err) {
+    grove_status st = grove_sched_place(s, gang, o, d, err);
+    if (st < 0 || d->verdict == GROVE_PLACED || gang->required == GV_LEVEL_UNKNOWN) {
+        return st;
+    }
+    gv_hunt h = {.s = s,
+                 .g = (grove_gang *)(uintptr_t)gang,
+                 .o = o,
+                 .d = d,
+                 .reclaim = reclaim,
+                 .best.priority = INT32_MAX};
+    gv_arena_init(&h.mem, s->env);
+    st = reclaim ? gv_shares_compute(s, waiting, n_waiting) : GROVE_OK;
+    if (st == GROVE_OK && (!reclaim || gv_reclaim_entitled(&h))) {
+        st = run(&h);
+    }
+    gv_arena_fini(&h.mem);
+    return st < 0 ? gv_error(err, st, "the search for victims ended early") : GROVE_OK;
 }
 
 grove_status grove_sched_preempt(grove_sched *sched, const grove_gang *gang,
                                  const grove_place_options *options, grove_decision *decision,
                                  grove_error *err) {
-    grove_status st = grove_sched_place(sched, gang, options, decision, err);
-    if (st < 0 || decision->verdict == GROVE_PLACED || gang->required == GV_LEVEL_UNKNOWN) {
-        return st;
+    return hunt_for(sched, gang, NULL, 0, false, options, decision, err);
+}
+
+/* What waits, with the gang's own need added: its queue wants that as well. */
+static int64_t *waiting_with(grove_sched *s, const grove_gang *gang, const int64_t *waiting,
+                             uint32_t n_waiting, gv_arena *mem) {
+    uint32_t n = grove_sched_queue_count(s), n_res = (uint32_t)s->resource_names.n;
+    int64_t *rows = gv_arena_array(mem, int64_t, (size_t)n * n_res);
+    int64_t need[GV_RESOURCES_MAX];
+    if (!rows) {
+        return NULL;
     }
-    hunt h = {.s = sched, .g = (grove_gang *)(uintptr_t)gang, .o = options, .d = decision};
-    gv_arena_init(&h.mem, sched->env);
-    st = run(&h);
-    gv_arena_fini(&h.mem);
-    return st < 0 ? gv_error(err, st, "preemption ended early") : GROVE_OK;
+    for (uint32_t i = 0; waiting && i < n * n_res && i < n_waiting * n_res; i++) {
+        rows[i] = waiting[i];
+    }
+    gv_gang_needs(s, gang, need);
+    for (uint32_t r = 0; r < n_res; r++) {
+        rows[(size_t)gang->queue * n_res + r] += need[r];
+    }
+    return rows;
+}
+
+grove_status grove_sched_reclaim(grove_sched *sched, const grove_gang *gang, const int64_t *waiting,
+                                 uint32_t n_waiting, const grove_place_options *options,
+                                 grove_decision *decision, grove_error *err) {
+    if (!sched || !gang || gang->sched != sched || (n_waiting && !waiting)) {
+        return gv_error(err, GROVE_E_INVALID, "reclaim needs a gang of this scheduler");
+    }
+    if (gang->queue == GROVE_QUEUE_NONE) { /* nobody promised it anything */
+        return grove_sched_place(sched, gang, options, decision, err);
+    }
+    gv_arena mem;
+    gv_arena_init(&mem, sched->env);
+    int64_t *rows = waiting_with(sched, gang, waiting, n_waiting, &mem);
+    grove_status st = rows ? hunt_for(sched, gang, rows, grove_sched_queue_count(sched), true,
+                                      options, decision, err)
+                           : gv_error_nomem(err);
+    gv_arena_fini(&mem);
+    return st;
 }

@@ -66,6 +66,7 @@ void grove_sched_free(grove_sched *sched) {
     if (!s) {
         return;
     }
+    gv_serve_free(s);
     gv_work_free(s);
     gv_undo_clear(s);
     for (size_t i = 0; i < s->columns.n; i++) {
@@ -97,6 +98,7 @@ void grove_sched_free(grove_sched *sched) {
     gv_vec_fini(s->env, &s->gangs);
     gv_vec_fini(s->env, &s->gang_pods);
     gv_vec_fini(s->env, &s->undo);
+    gv_queues_free(s);
     free_texts(s);
     gv_map_fini(&s->text_ids);
     gv_map_fini(&s->resource_ids);

@@ -23,6 +23,8 @@ typedef struct gv_pair {
     uint32_t key, value; /* interned texts */
 } gv_pair;
 
+#define GV_NODE_KEPT 0x100u /* in a node's flags: its room is kept for a starving gang */
+
 typedef struct gv_taint {
     uint32_t key, value;
     grove_taint_effect effect;
@@ -125,6 +127,7 @@ typedef struct gv_column {
 } gv_column;
 
 #define GV_POD_SURPLUS 0x100u
+#define GV_POD_QUEUE_SHIFT 16u /* the queue stands in the upper half of a pod's flags; 0: none */
 
 typedef struct gv_pod {
     uint32_t node; /* GV_NONE: free slot, `next` is then the next free one */
@@ -137,11 +140,19 @@ typedef struct gv_pod {
     uint32_t flags;
 } gv_pod;
 
+static inline uint32_t gv_pod_queue(const gv_pod *p) {
+    return p->flags >> GV_POD_QUEUE_SHIFT;
+}
+
 typedef struct gv_gang_record {
     uint32_t head,
         tail; /* pods; tail GV_NONE and live false: free slot, head is the next free one */
     uint32_t n_pods;
     int32_t priority;
+    uint32_t serial;            /* tells a gang from a later one in the same slot; 0: none */
+    uint32_t base, base_serial; /* the gang it goes with; GV_NONE: none */
+    uint16_t queue;
+    uint8_t flags; /* GROVE_GANG_* */
     bool live;
 } gv_gang_record;
 
@@ -152,6 +163,7 @@ typedef enum gv_undo_kind {
     GV_UNDO_GANG_ADD,
     GV_UNDO_GANG_NEW,
     GV_UNDO_GANG_REMOVE,
+    GV_UNDO_GANG_EDIT, /* flags and base alone */
     GV_UNDO_NODE,
     GV_UNDO_MARK,
     GV_UNDO_KEPT /* a mark that was given back by grove_sched_keep */
@@ -219,6 +231,9 @@ struct grove_sched {
     uint64_t live_pods;
     GV_VEC(gv_gang_record) gangs;
     uint32_t free_gang;
+    uint32_t gang_serial;       /* of the gang made last */
+    struct gv_queues *queues;   /* queue.c; NULL: none were declared */
+    struct gv_serve *serve;     /* serve.c: memory from one call to the next */
     GV_VEC(uint32_t) gang_pods; /* answer of grove_sched_gang_pods */
 
     uint32_t *journal; /* ring of nodes whose room or description changed */
@@ -314,7 +329,13 @@ void gv_column_clear(grove_sched *s, gv_column *c);
 grove_status gv_pod_insert(grove_sched *s, const gv_pod *pod, uint32_t *out_id);
 void gv_pod_erase(grove_sched *s, uint32_t id);
 void gv_pod_undo(grove_sched *s, const gv_undo *u);
-grove_status gv_gang_insert(grove_sched *s, int32_t priority, uint32_t *out_id);
+/* Everything of `fresh` but pods and serial is taken over. */
+grove_status gv_gang_insert(grove_sched *s, const gv_gang_record *fresh, uint32_t *out_id);
+static inline bool gv_gang_live(const grove_sched *s, uint32_t id) {
+    return id < s->gangs.n && s->gangs.v[id].live;
+}
+/* The gang that `id` goes with, or GV_NONE: none, or gone. */
+uint32_t gv_gang_base(const grove_sched *s, uint32_t id);
 void gv_gang_undo(grove_sched *s, const gv_undo *u);
 void gv_gang_erase(grove_sched *s, uint32_t id);
 
@@ -322,6 +343,13 @@ void gv_gang_erase(grove_sched *s, uint32_t id);
 bool gv_undo_room(grove_sched *s, size_t more); /* called before a change; false: out of memory */
 void gv_undo_note(grove_sched *s, const gv_undo *entry);
 void gv_undo_clear(grove_sched *s);
+
+/* queue.c: adds sign * row to what a queue and those above it use. */
+void gv_queue_charge(grove_sched *s, uint32_t queue, const int64_t *row, int sign);
+void gv_queues_free(grove_sched *s);
+
+/* serve.c */
+void gv_serve_free(grove_sched *s);
 
 /* work.c */
 void gv_work_free(grove_sched *s);

@@ -57,6 +57,7 @@ grove_status grove_sched_rollback(grove_sched *sched, uint64_t mark) {
         case GV_UNDO_GANG_ADD:
         case GV_UNDO_GANG_NEW:
         case GV_UNDO_GANG_REMOVE:
+        case GV_UNDO_GANG_EDIT:
             gv_gang_undo(s, &u);
             break;
         case GV_UNDO_NODE:

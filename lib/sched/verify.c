@@ -40,8 +40,17 @@ uint64_t grove_sched_hash(const grove_sched *sched) {
     for (uint32_t i = 0; i < s->nodes.n; i++) {
         h = hash_node(s, i, h);
     }
+    for (uint32_t q = 1; q < grove_sched_queue_count(s); q++) {
+        const int64_t *used = grove_sched_queue_used(s, q);
+        for (uint32_t r = 0; r < s->resource_names.n; r++) {
+            h = mix(h, (uint64_t)used[r]);
+        }
+    }
     for (uint32_t g = 0; g < s->gangs.n; g++) {
         const gv_gang_record *gang = &s->gangs.v[g];
+        if (gang->live && (gang->queue || gang->flags || gv_gang_base(s, g) != GV_NONE)) {
+            h = mix(mix(h, (uint64_t)gang->queue << 32 | gang->flags), gv_gang_base(s, g));
+        }
         h = mix(h, gang->live ? (uint64_t)gang->n_pods << 32 | (uint32_t)gang->priority : 0);
         for (uint32_t p = gang->live ? gang->head : GV_NONE; p != GV_NONE;
              p = s->pods.v[p].gang_next) {
@@ -117,6 +126,29 @@ static grove_status verify_level(const grove_sched *s, const gv_topology *t, uin
     return GROVE_OK;
 }
 
+/* Every queue against the pods in it and in those below it. */
+static grove_status verify_queues(grove_sched *s, grove_error *err) {
+    for (uint32_t q = 1; q < grove_sched_queue_count(s); q++) {
+        int64_t sum[GV_RESOURCES_MAX] = {0};
+        for (uint32_t p = 0; p < s->pods.n; p++) {
+            const gv_pod *pod = &s->pods.v[p];
+            uint32_t at = pod->node != GV_NONE ? gv_pod_queue(pod) : 0;
+            while (at != 0 && at != q) {
+                at = grove_sched_queue_parent(s, at);
+            }
+            for (uint32_t r = 0; at == q && r < s->resource_names.n; r++) {
+                sum[r] += gv_sched_row(s, pod->vector)[r];
+            }
+        }
+        for (uint32_t r = 0; r < s->resource_names.n; r++) {
+            if (sum[r] != grove_sched_queue_used(s, q)[r]) {
+                return drifted(err, "use of queue", q);
+            }
+        }
+    }
+    return GROVE_OK;
+}
+
 static grove_status verify_column(grove_sched *s, const gv_column *old, grove_error *err) {
     uint32_t class_id = old->class_id, topology = old->topology;
     const gv_column *c = gv_column_get(s, topology, class_id);
@@ -157,6 +189,7 @@ grove_status grove_sched_verify(grove_sched *sched, grove_error *err) {
             st = verify_level(s, &s->topologies.v[k], l, err);
         }
     }
+    st = st < 0 ? st : verify_queues(s, err);
     for (size_t i = 0; st == GROVE_OK && i < s->columns.n; i++) {
         st = verify_column(s, s->columns.v[i], err);
     }
