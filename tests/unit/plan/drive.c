@@ -8,6 +8,7 @@
  *     scale:KIND:NAME:N      patch:JSON (of the set)      delete-pod:CLIQUE:INDEX
  *     unready:CLIQUE:INDEX   wait:SECONDS                 hold (pods no longer get ready by themselves)
  *     run (they do again)    delete (the set)
+ * `hold` as the first one holds for the beginning, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,8 +69,12 @@ static void drive(const char *set_file, const char *config_file, char **commands
         assert_int_equal(grove_config_load(c.config, text, n, NULL), 0);
         free(text);
     }
-    bool hold = false;
-    cluster_live(&c, 60);
+    bool hold = n_commands > 0 && strcmp(commands[0], "hold") == 0; /* pods stay as loaded */
+    if (hold) {
+        cluster_settle(&c, 60);
+    } else {
+        cluster_live(&c, 60);
+    }
     for (int i = 0; i < n_commands; i++) {
         obey(&c, commands[i], &hold);
         if (hold) {
