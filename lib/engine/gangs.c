@@ -161,7 +161,7 @@ static grove_status keep_places(grove_engine *e, gv_decided *d, const gv_view_ga
     }
     d->placement.pods = pods;
     d->placement.n_pods = n;
-    d->unplaced = gang->n_seats - n;
+    d->unplaced = gang->n_seats + gang->left_out - n;
     return GROVE_OK;
 }
 
@@ -215,6 +215,7 @@ typedef struct candidate {
     const grove_node *podgang;
     int64_t priority, created;
     bool has_its_least; /* it runs, and waits for room for more */
+    bool may_grow;      /* its decision leaves pods out that it could do without */
 } candidate;
 
 static int by_service(const void *a, const void *b, void *ctx) {
@@ -279,7 +280,7 @@ static bool waits_for_base(const grove_engine *e, gv_str ns, gv_str gang) {
     return base.n > 0 && !is_scheduled(e, ns, base);
 }
 
-static grove_status look_at(grove_engine *e, const candidate *c, grove_error *err) {
+static grove_status look_at(grove_engine *e, candidate *c, uint32_t flags, grove_error *err) {
     const grove_node *meta = grove_node_get(c->podgang, "metadata");
     gv_str ns = gv_node_get_str(meta, "namespace"), name = gv_node_get_str(meta, "name");
     gv_str set = gv_node_get_str(grove_node_get(meta, "labels"), GV_LABEL_PART_OF);
@@ -287,20 +288,54 @@ static grove_status look_at(grove_engine *e, const candidate *c, grove_error *er
     if (is_decided(e, ns, c->key)) {
         return GROVE_OK;
     }
-    if (is_released(e, c->podgang) && waits_for_base(e, ns, name)) {
-        drop_decision(e, c->key);
-        return GROVE_OK;
+    if (is_released(e, c->podgang)) {
+        flags |= GV_DESCRIBE_GATED;
+        if (waits_for_base(e, ns, name)) {
+            drop_decision(e, c->key);
+            return GROVE_OK;
+        }
     }
-    grove_status st = gv_view_describe(&e->view, e->store, e->config, c->podgang,
-                                       is_released(e, c->podgang), &gang, err);
+    grove_status st = gv_view_describe(&e->view, e->store, e->config, c->podgang, flags, &gang,
+                                       err);
     if (st < 0) {
         return st;
     }
+    c->may_grow = gang.left_out > 0;
     if (!gang.complete) {
         drop_decision(e, c->key);
         return GROVE_OK;
     }
     return decide(e, ns, name, set, &gang, err);
+}
+
+/* Gives the places of a decision back that nobody has been told of yet. */
+static void take_back(grove_engine *e, gv_str key) {
+    const gv_decided *d = gv_map_get(&e->decided, key);
+    for (uint32_t i = 0; d && i < d->placement.n_pods; i++) {
+        gv_view_release(&e->view, gv_str_c(d->placement.pods[i].uid));
+    }
+    drop_decision(e, key);
+}
+
+/*
+ * Gangs of one priority that lack their minimum, `n` of them: where there are several, each first gets what
+ * it needs to start, and only then, with the minimum of all others held, what it could have beside that.
+ */
+static grove_status look_at_starters(grove_engine *e, candidate *const *list, uint32_t n,
+                                     bool more_follow, grove_error *err) {
+    bool alone = n == 1 && !more_follow;
+    grove_status st = GROVE_OK;
+    for (uint32_t i = 0; st == GROVE_OK && i < n; i++) {
+        st = look_at(e, list[i], alone ? 0 : GV_DESCRIBE_LEAST, err);
+    }
+    for (uint32_t i = 0; st == GROVE_OK && i < n && !more_follow; i++) {
+        const gv_decided *d = gv_map_get(&e->decided, list[i]->key);
+        if (list[i]->may_grow && (!d || d->placement.verdict == GROVE_VERDICT_PLACED)) {
+            take_back(e, list[i]->key);
+            st = look_at(e, list[i], 0, err);
+        }
+    }
+    return st;
 }
 
 /* More room is for gangs without a place, and for pods that a placed gang could do without. */
@@ -328,11 +363,9 @@ static gv_object *find_gang(const grove_engine *e, gv_str key) {
 }
 
 /* Fills `list` with the gangs to look at, in order of service. */
-static grove_status collect(grove_engine *e, gv_arena *arena, const candidate ***out,
-                            uint32_t *out_n) {
+static grove_status collect(grove_engine *e, gv_arena *arena, candidate ***out, uint32_t *out_n) {
     uint32_t n = 0;
-    const candidate **list = gv_arena_array(arena, const candidate *,
-                                            gv_map_size(&e->gangs_to_check) + 1);
+    candidate **list = gv_arena_array(arena, candidate *, gv_map_size(&e->gangs_to_check) + 1);
     gv_map_entry *entry;
     for (uint32_t i = 0; list && (entry = gv_map_next(&e->gangs_to_check, &i));) {
         gv_str key = {entry->key, entry->key_len};
@@ -351,13 +384,24 @@ static grove_status collect(grove_engine *e, gv_arena *arena, const candidate **
         c->priority = priority_of(e, c->podgang);
         c->created = object->u.head.created;
         const gv_decided *d = gv_map_get(&e->decided, key);
-        c->has_its_least = d && d->placement.verdict == GROVE_VERDICT_PLACED;
+        c->has_its_least = (d && d->placement.verdict == GROVE_VERDICT_PLACED) ||
+                           is_scheduled(e, gv_str_c(object->u.head.ns),
+                                        gv_str_c(object->u.head.name));
         list[n++] = c;
     }
     gv_sort((const void **)list, n, by_service, NULL);
     *out = list;
     *out_n = n;
     return list ? GROVE_OK : GROVE_E_NOMEM;
+}
+
+/* The first from `i` on that has its minimum or another priority. */
+static uint32_t end_of_starters(candidate *const *list, uint32_t i, uint32_t n) {
+    uint32_t end = i;
+    while (end < n && !list[end]->has_its_least && list[end]->priority == list[i]->priority) {
+        end++;
+    }
+    return end;
 }
 
 grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *err) {
@@ -369,16 +413,23 @@ grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *er
         return GROVE_OK;
     }
     gv_arena arena;
-    const candidate **list = NULL;
+    candidate **list = NULL;
     uint32_t n = 0;
     gv_arena_init(&arena, e->env);
     grove_status st = collect(e, &arena, &list, &n);
     if (st < 0) {
         gv_error_nomem(err);
     }
-    for (uint32_t i = 0; st == GROVE_OK && i < n && i < e->gangs_a_step; i++) {
-        st = look_at(e, list[i], err);
-        if (st == GROVE_OK) {
+    uint32_t limit = n < e->gangs_a_step ? n : e->gangs_a_step;
+    for (uint32_t i = 0; st == GROVE_OK && i < limit;) {
+        uint32_t end = end_of_starters(list, i, n), stop = end < limit ? end : limit;
+        if (end > i) {
+            st = look_at_starters(e, list + i, stop - i, end > limit, err);
+        } else {
+            st = look_at(e, list[i], 0, err);
+            stop = i + 1;
+        }
+        for (; st == GROVE_OK && i < stop; i++) {
             gv_map_remove(&e->gangs_to_check, list[i]->key);
         }
     }

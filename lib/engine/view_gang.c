@@ -128,7 +128,7 @@ typedef struct describe {
     gv_view_gang *out;
     gv_map *podgroups; /* name -> id + 1 */
     uint32_t topology;
-    bool gated;
+    uint32_t flags; /* GV_DESCRIBE_* */
     gv_str ns;
     gv_str gang;
     grove_error *err;
@@ -143,8 +143,8 @@ static int by_index(const void *a, const void *b, void *ctx) {
     return strcmp(x->head.name, y->head.name);
 }
 
-static bool waits_for_a_node(const gv_pod *pod, bool gated) {
-    uint32_t gates = GV_POD_FOREIGN_GATE | (gated ? 0 : GV_POD_GROVE_GATE);
+static bool waits_for_a_node(const gv_pod *pod, uint32_t flags) {
+    uint32_t gates = GV_POD_FOREIGN_GATE | (flags & GV_DESCRIBE_GATED ? 0 : GV_POD_GROVE_GATE);
     return gv_pod_is_active(pod) && !gv_pod_is_bound(pod) && (pod->flags & gates) == 0;
 }
 
@@ -160,7 +160,7 @@ static grove_status add_pods(describe *d, gv_str clique, uint32_t class_id, uint
         }
         if (gv_pod_is_active(pod) && gv_pod_is_bound(pod)) {
             members++;
-        } else if (waits_for_a_node(pod, d->gated)) {
+        } else if (waits_for_a_node(pod, d->flags)) {
             gv_view_seat *seat = gv_arena_new(&d->v->scratch, gv_view_seat);
             if (!seat) {
                 return gv_error_nomem(d->err);
@@ -215,6 +215,13 @@ static grove_status add_podgroup(describe *d, const grove_node *group) {
     if (minimum > (int64_t)members + seats) {
         d->out->incomplete = "pods of the gang are missing or still gated";
     }
+    if (d->flags & GV_DESCRIBE_LEAST && (int64_t)members + seats > minimum) {
+        uint32_t least = minimum > members ? (uint32_t)minimum - members : 0;
+        uint32_t left_out = seats > least ? seats - least : 0;
+        d->out->left_out += left_out;
+        d->out->n_seats -= left_out; /* the highest indices */
+        seats -= left_out;
+    }
     uint32_t count = members + seats;
     uint32_t min = minimum < 0 ? 0 : minimum > count ? count : (uint32_t)minimum;
     levels l = levels_of(v, d->topology, group);
@@ -262,7 +269,7 @@ static grove_status fill_gang(describe *d, const grove_node *podgang) {
 }
 
 grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_config *config,
-                              const grove_node *podgang, bool gated, gv_view_gang *out,
+                              const grove_node *podgang, uint32_t flags, gv_view_gang *out,
                               grove_error *err) {
     const grove_node *meta = grove_node_get(podgang, "metadata");
     gv_map podgroups;
@@ -273,7 +280,7 @@ grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_
                   .store = store,
                   .out = out,
                   .podgroups = &podgroups,
-                  .gated = gated,
+                  .flags = flags,
                   .ns = gv_node_get_str(meta, "namespace"),
                   .gang = gv_node_get_str(meta, "name"),
                   .err = err};

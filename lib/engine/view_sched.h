@@ -39,6 +39,7 @@ typedef struct gv_view_seat {
 typedef struct gv_view_gang {
     bool complete; /* enough pods of every group are there, ungated, and one is to be placed */
     uint32_t n_seats;
+    uint32_t left_out;          /* seats beyond the minimum that GV_DESCRIBE_LEAST left out */
     const gv_view_seat **seats; /* podgroup by podgroup, pods by index; in the view's scratch */
     const char *incomplete;     /* why not complete: static text */
 } gv_view_gang;
@@ -63,10 +64,14 @@ grove_status gv_view_verify(const gv_view *v, const grove_store *store, grove_er
 grove_status gv_view_resync(gv_view *v, const grove_store *store, grove_error *err);
 void gv_view_topologies_fini(gv_view *v); /* of view_gang.c, for gv_view_fini */
 
-/* Describes a PodGang object for the engine in v->gang. `gated`: pods that only Grove's own gate holds back
- * are seats too, for schedulers that are handed a gang whole with its places. */
+/* Pods that only Grove's own gate holds back are seats too: for schedulers that are handed a gang whole with
+ * its places. */
+#define GV_DESCRIBE_GATED 0x1u
+/* No more seats than the gang needs to start. */
+#define GV_DESCRIBE_LEAST 0x2u
+/* Describes a PodGang object for the engine in v->gang. */
 grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_config *config,
-                              const grove_node *podgang, bool gated, gv_view_gang *out,
+                              const grove_node *podgang, uint32_t flags, gv_view_gang *out,
                               grove_error *err);
 
 #endif
