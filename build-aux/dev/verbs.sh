@@ -158,6 +158,11 @@ verb_fuzz() { # [NAME] [--seconds N] [--seed N]: each target that long, 60 s unl
     fi
 }
 
+verb_mutate() { # plan|admission|sched [--seed N] [--count N]...: plants small faults; do the tests catch them?
+    deps_ensure build test
+    "$ROOT/build-aux/mutate.py" "$@"
+}
+
 verb_bench() { # [NAME]
     local name found=0 folder log
     deps_ensure build bench
@@ -284,6 +289,8 @@ usage: ./dev VERB [ARGS...]
                        builds that variant and runs the suites on it
   fuzz [NAME] [--seconds N] [--seed N]
                        libFuzzer with ASan and UBSan, 60 s a target
+  mutate plan|admission|sched [--seed N] [--count N]
+                       plants small faults into that layer and counts those that the tests catch
   cross arm64|s390x|i386
                        builds for another machine and runs unit, golden and hash suites on it under qemu
   source               the checks of the source itself: layers, banned calls, headers, symbols, words

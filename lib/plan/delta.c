@@ -68,23 +68,29 @@ void gv_delta_away(gv_delta *d, const grove_node *live, const char *key) {
 
 /* ---- texts ---- */
 
+/* A copy of the scratch text in the arena. */
+static gv_str keep(gv_work *w, grove_status status) {
+    gv_str view = gv_buf_view(&w->text);
+    char *copy = status < 0 ? NULL : gv_arena_dup(&w->arena, view);
+    if (copy == NULL) {
+        w->starved = true;
+        return (gv_str){"", 0};
+    }
+    return (gv_str){copy, view.n};
+}
+
 gv_str gv_text(gv_work *w, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     grove_buf_clear(&w->text);
     grove_status status = gv_buf_vfmt(&w->text, fmt, ap);
     va_end(ap);
-    gv_str view = gv_buf_view(&w->text);
-    char *copy = status < 0 ? NULL : gv_arena_dup(&w->arena, view);
-    return copy != NULL ? (gv_str){copy, view.n} : (gv_str){"", 0};
+    return keep(w, status);
 }
 
 gv_str gv_time_text(gv_work *w, int64_t ns) {
     grove_buf_clear(&w->text);
-    grove_status status = gv_time_format(ns, &w->text);
-    gv_str view = gv_buf_view(&w->text);
-    char *copy = status < 0 ? NULL : gv_arena_dup(&w->arena, view);
-    return copy != NULL ? (gv_str){copy, view.n} : (gv_str){"", 0};
+    return keep(w, gv_time_format(ns, &w->text));
 }
 
 /* ---- conditions ---- */

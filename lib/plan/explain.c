@@ -3,14 +3,16 @@
 #include "plan/plan.h"
 #include "value/scalar.h"
 
-static void put_time(grove_builder *b, const char *key, int64_t ns, grove_buf *scratch) {
+static grove_status put_time(grove_builder *b, const char *key, int64_t ns, grove_buf *scratch) {
     if (ns == GROVE_NEVER || ns == INT64_MIN) {
-        return;
+        return GROVE_OK;
     }
     grove_buf_clear(scratch);
-    if (gv_microtime_format(ns, scratch) == GROVE_OK) {
+    grove_status status = gv_microtime_format(ns, scratch);
+    if (status == GROVE_OK) {
         grove_builder_stringn(b, key, scratch->data, (size_t)scratch->len);
     }
+    return status;
 }
 
 static const char *kind_name(grove_kind kind) {
@@ -51,7 +53,7 @@ static void put_action(grove_builder *b, const grove_action *a) {
     grove_builder_close(b);
 }
 
-static void put_wait(grove_builder *b, const grove_wait *w, grove_buf *scratch) {
+static grove_status put_wait(grove_builder *b, const grove_wait *w, grove_buf *scratch) {
     grove_builder_open_object(b, NULL);
     grove_builder_string(b, "kind", kind_name(w->kind));
     grove_builder_string(b, "name", w->name);
@@ -63,9 +65,10 @@ static void put_wait(grove_builder *b, const grove_wait *w, grove_buf *scratch) 
         grove_builder_close(b);
     }
     grove_builder_string(b, "message", w->text);
-    put_time(b, "since", w->since_ns, scratch);
-    put_time(b, "deadline", w->deadline_ns, scratch);
+    grove_status status = put_time(b, "since", w->since_ns, scratch);
+    status = status < 0 ? status : put_time(b, "deadline", w->deadline_ns, scratch);
     grove_builder_close(b);
+    return status;
 }
 
 grove_status grove_plan_write_json(const grove_plan *plan, uint32_t flags, grove_buf *buf,
@@ -90,13 +93,17 @@ grove_status grove_plan_write_json(const grove_plan *plan, uint32_t flags, grove
     }
     grove_builder_close(b);
     grove_builder_open_array(b, "waits");
-    for (uint32_t i = 0; i < grove_plan_waits(plan); i++) {
-        put_wait(b, grove_plan_wait(plan, i), &scratch);
+    for (uint32_t i = 0; i < grove_plan_waits(plan) && status == GROVE_OK; i++) {
+        status = put_wait(b, grove_plan_wait(plan, i), &scratch);
     }
     grove_builder_close(b);
-    put_time(b, "deadline", grove_plan_deadline(plan), &scratch);
+    status = status < 0 ? status : put_time(b, "deadline", grove_plan_deadline(plan), &scratch);
     grove_builder_close(b);
-    status = grove_builder_finish(b, &doc, err);
+    if (status < 0) {
+        (void)gv_error(err, status, "a time of the plan could not be written");
+    } else {
+        status = grove_builder_finish(b, &doc, err);
+    }
     if (status == GROVE_OK) {
         status = grove_node_write_json(grove_doc_root(doc), flags, buf, err);
     }

@@ -239,6 +239,7 @@ static grove_status begin(grove_planner *p, const grove_store *store, const grov
     w->t = NULL;
     w->unheld = false;
     w->adopted = (gv_str){"", 0};
+    w->starved = false;
     grove_buf_clear(&w->text);
     grove_status status = gv_time_format(w->now, &w->text);
     if (status < 0) {
@@ -274,6 +275,9 @@ grove_status grove_plan_make(grove_planner *planner, const grove_store *store,
     }
     if (status == GROVE_OK) {
         status = gv_step_hold(&planner->w);
+    }
+    if (status == GROVE_OK && planner->w.starved) {
+        status = gv_work_nomem(&planner->w);
     }
     if (status == GROVE_OK) {
         status = gv_step_check(&planner->w);

@@ -202,6 +202,7 @@ typedef struct gv_work {
     int64_t deadline;
     grove_builder *b; /* for bodies: empty between uses */
     grove_buf text;   /* scratch */
+    bool starved;     /* a text could not be made: the plan must not be given out */
     grove_error *err;
 } gv_work;
 

@@ -333,16 +333,20 @@ void cluster_run_pods(cluster *c) {
 
 /* ---- planning and applying ---- */
 
+grove_plan_request cluster_request(const cluster *c) {
+    return (grove_plan_request){.size = sizeof(grove_plan_request),
+                                .ns = c->ns,
+                                .name = c->set,
+                                .config = c->config,
+                                .placements = c->placements,
+                                .n_placements = c->n_placements,
+                                .refusals = c->refusals,
+                                .n_refusals = c->n_refusals,
+                                .now_ns = c->now};
+}
+
 grove_plan *cluster_plan(cluster *c) {
-    grove_plan_request rq = {.size = sizeof rq,
-                             .ns = c->ns,
-                             .name = c->set,
-                             .config = c->config,
-                             .placements = c->placements,
-                             .n_placements = c->n_placements,
-                             .refusals = c->refusals,
-                             .n_refusals = c->n_refusals,
-                             .now_ns = c->now};
+    grove_plan_request rq = cluster_request(c);
     grove_plan *plan = NULL;
     grove_error err = GROVE_ERROR_INIT;
     grove_status s = grove_plan_make(c->planner, c->store, &rq, &plan, &err);

@@ -70,6 +70,8 @@ void cluster_ready(cluster *c, object *pod, bool ready); /* also runs it */
 /* Binds and readies every pod without gates. */
 void cluster_run_pods(cluster *c);
 
+/* What is to be planned; borrows from the cluster. */
+grove_plan_request cluster_request(const cluster *c);
 grove_plan *cluster_plan(cluster *c);
 /* Plans (twice: the bytes must be equal) and applies; the number of actions but events. */
 uint32_t cluster_round(cluster *c);
