@@ -34,6 +34,7 @@ GATES = [
     ('fuzz', 6, f'./dev fuzz --seconds {FUZZ_SECONDS} --seed 1', 'each fuzz target for some seconds (GROVE_FUZZ_SECONDS)'),
     ('lint', 6, './dev lint', 'clang-tidy, cppcheck and shellcheck without a finding'),
     ('install', 2, 'build-aux/check-install.sh', 'the installed headers and library serve a C and a C++ program'),
+    ('bindings', 5, './dev bindings', 'Python: types, leaks, wheel; Go: vet, race detector, conformance'),
     ('abi', 1, './dev abi', 'map = declarations = symbols; no break since the last tag'),
     ('docs', 1, './dev docs', 'Doxygen without a warning, links of the documentation'),
     ('cross-arm64', 4, './dev cross arm64', '64-bit ARM: unit, golden and hash suites, byte-equal'),

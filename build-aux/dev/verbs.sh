@@ -45,7 +45,7 @@ sanitizer_environment() {
 
 verb_deps() { # [GROUP...]
     [ $# -gt 0 ] || set -- build test
-    [ "$1" = all ] && set -- build test gates docs cross-arm64 cross-s390x cross-i386 bench cluster
+    [ "$1" = all ] && set -- build test gates docs bindings cross-arm64 cross-s390x cross-i386 bench cluster
     deps_ensure "$@"
 }
 
@@ -89,6 +89,13 @@ verb_k8s() { # the Kubernetes backend and the engine against a real API server
     "$ROOT/build-aux/run-tests.py" "$BUILD" --suite cluster --jobs 1 || result=$?
     [ "$was_up" = 1 ] || "$script" down
     return "$result"
+}
+
+verb_bindings() { # what the bindings need beyond `./dev test`
+    deps_ensure build test bindings
+    configure "$BUILD"
+    compile "$BUILD"
+    "$ROOT/build-aux/bindings.sh" "$BUILD"
 }
 
 verb_gates() { exec python3 "$ROOT/build-aux/gates.py" "$@"; }
@@ -298,6 +305,7 @@ usage: ./dev VERB [ARGS...]
   format [--all]       formats the files changed against main, or all; --check only tells
   control-plane up|down|status
                        a real Kubernetes control plane on loopback, for tests
+  bindings             Python and Go: types, leaks, packages, race detector
   k8s                  the Kubernetes backend and the engine against that control plane
 
   deps [GROUP...|all]  installs missing Debian packages (build-aux/packages.txt); other verbs call it

@@ -1,0 +1,3 @@
+module libgrove.io/grove
+
+go 1.19
