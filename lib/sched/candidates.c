@@ -211,39 +211,91 @@ grove_status gv_candidates_gather(const gv_problem *p, gv_arena *mem, gv_candida
     return GROVE_OK;
 }
 
-/* The best candidate behind `last` (NULL: the very best); most domains are passed over by one look. */
-static bool next_best(gather_ctx *c, const gv_candidate *last, gv_candidate *out) {
+static uint64_t tightness(const gv_problem *p, const int64_t *room) {
+    return (uint64_t)gv_share(p, p->rank_res, room[p->rank_res]) << MISFIT_BITS;
+}
+
+static bool passes(const gather_ctx *c, uint32_t d) {
+    return gv_domain_seen(c->p->t, c->root, d, c->p->units[0].seen_on) && !spread_forbids(c, d) &&
+           gv_bounds_hold(c->p, 0, d);
+}
+
+/* Behind `last` (NULL: anything is) and better than `best`. */
+static bool improves(gv_candidate one, const gv_candidate *last, gv_candidate best) {
+    bool later = !last || one.key > last->key ||
+                 (one.key == last->key && one.domain > last->domain);
+    return later && (one.key < best.key || (one.key == best.key && one.domain < best.domain));
+}
+
+/* The best candidate behind `last`; most domains are passed over by one look. */
+static gv_candidate next_of_all(gather_ctx *c, const gv_candidate *last) {
     const gv_problem *p = c->p;
     gv_candidate best = {UINT64_MAX, GV_NONE};
     for (uint32_t i = c->lo; i < c->hi; i++) {
         uint32_t d = c->root == p->host ? p->t->order[i] : i;
-        int64_t room = room_of(c, d)[p->rank_res];
-        if (room < p->amounts[p->rank_res] ||
-            (uint64_t)gv_share(p, p->rank_res, room) << MISFIT_BITS >= best.key) {
+        const int64_t *room = room_of(c, d);
+        if (room[p->rank_res] < p->amounts[p->rank_res] || tightness(p, room) >= best.key) {
             continue;
         }
         gv_candidate one = {rank(c, d), d};
-        bool later = !last || one.key > last->key ||
-                     (one.key == last->key && one.domain > last->domain);
-        if (later && one.key < best.key && gv_domain_seen(p->t, c->root, d, p->units[0].seen_on) &&
-            !spread_forbids(c, d) && gv_bounds_hold(p, 0, d)) {
+        if (improves(one, last, best) && passes(c, d)) {
             best = one;
         }
     }
-    *out = best;
-    return best.domain != GV_NONE;
+    return best;
+}
+
+/*
+ * The same by the order of their room: from the tightest that may do to where no better one can follow.
+ * Domains that are free to the same amounts have one rank, and the first of them that passes is the best.
+ */
+static gv_candidate next_in_order(gather_ctx *c, const gv_rooms *o, const gv_candidate *last) {
+    const gv_problem *p = c->p;
+    gv_candidate best = {UINT64_MAX, GV_NONE};
+    for (uint32_t at = gv_rooms_from(o, p->amounts[p->rank_res]); at < o->n;) {
+        gv_candidate one = {0, o->dom[at]};
+        if (tightness(p, gv_rooms_of(o, one.domain)) >= best.key) {
+            break;
+        }
+        one.key = rank(c, one.domain);
+        if (improves(one, last, best) && passes(c, one.domain)) {
+            best = one;
+        }
+        bool none_better = one.key > best.key || best.domain == one.domain;
+        at = none_better ? gv_rooms_past_equals(o, at) : at + 1;
+    }
+    return best;
+}
+
+/* Whether nothing but its room and its number tells one candidate from another. */
+static bool by_room_alone(const gather_ctx *c) {
+    const gv_problem *p = c->p;
+    return c->root <= p->t->n_levels && c->lo == 0 && c->hi == p->t->levels[c->root].n &&
+           !c->wished && !c->siblings && p->gang->anchor != GROVE_STRENGTH_PREFERRED;
 }
 
 grove_status gv_candidates_few(const gv_problem *p, gv_arena *mem, uint32_t n, gv_few_fn try_one,
                                bool *out_found, uint32_t *out_tried) {
     gather_ctx c = {.p = p, .root = p->units[0].level};
-    gv_candidate last, now;
+    gv_candidate last = {0, 0};
+    const gv_rooms *o = NULL;
     *out_found = false;
     *out_tried = 0;
     if (start(&c, mem) < 0) {
         return GROVE_E_NOMEM;
     }
-    for (uint32_t i = 0; i < n && !*out_found && next_best(&c, i > 0 ? &last : NULL, &now); i++) {
+    if (by_room_alone(&c)) {
+        o = gv_rooms_get(p->s, p->gang->topology, c.root, p->rank_res);
+        if (!o) {
+            return GROVE_E_NOMEM;
+        }
+    }
+    for (uint32_t i = 0; i < n && !*out_found; i++) {
+        const gv_candidate *behind = i > 0 ? &last : NULL;
+        gv_candidate now = o ? next_in_order(&c, o, behind) : next_of_all(&c, behind);
+        if (now.domain == GV_NONE) {
+            break;
+        }
         *out_found = try_one(p, now.domain);
         ++*out_tried;
         last = now;

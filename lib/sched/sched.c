@@ -73,6 +73,9 @@ void grove_sched_free(grove_sched *sched) {
         gv_column_clear(s, s->columns.v[i]);
         gv_free(s->env, s->columns.v[i], sizeof *s->columns.v[i]);
     }
+    for (size_t i = 0; i < s->rooms.n; i++) {
+        gv_rooms_clear(s, &s->rooms.v[i]);
+    }
     for (size_t i = 0; i < s->topologies.n; i++) {
         gv_topology *t = &s->topologies.v[i];
         gv_topology_clear(s, t);
@@ -89,6 +92,7 @@ void grove_sched_free(grove_sched *sched) {
     gv_free(s->env, s->cap, s->cap_rows * s->stride * sizeof *s->cap);
     gv_free(s->env, s->journal, s->journal_size * sizeof *s->journal);
     gv_vec_fini(s->env, &s->columns);
+    gv_vec_fini(s->env, &s->rooms);
     gv_vec_fini(s->env, &s->topologies);
     gv_vec_fini(s->env, &s->classes);
     gv_vec_fini(s->env, &s->nodes);

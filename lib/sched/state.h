@@ -126,6 +126,18 @@ typedef struct gv_column {
     uint64_t *empty; /* by level, host last: the most copies that one empty domain can hold */
 } gv_column;
 
+/* The domains of a level, least free of a resource first; kept by the journal. See rooms.c. */
+typedef struct gv_rooms {
+    uint32_t topology, level, resource;
+    uint64_t version; /* of the topology; 0: not built */
+    uint64_t seen;    /* journal position up to which it is right */
+    uint32_t n;
+    uint32_t width; /* resources that `room` holds */
+    uint32_t *dom;  /* in order */
+    int64_t *room;  /* by domain: what was free when it got its place */
+    size_t cap_dom, cap_room;
+} gv_rooms;
+
 #define GV_POD_SURPLUS 0x100u
 #define GV_POD_QUEUE_SHIFT 16u /* the queue stands in the upper half of a pod's flags; 0: none */
 
@@ -225,6 +237,7 @@ struct grove_sched {
 
     GV_VEC(gv_column *) columns;
     uint64_t column_clock;
+    GV_VEC(gv_rooms) rooms;
 
     GV_VEC(gv_pod) pods;
     uint32_t free_pod;
@@ -324,6 +337,20 @@ static inline uint32_t gv_fit(const gv_class *c, const int64_t *room) {
 #define GV_COLUMNS_KEPT 1024u
 gv_column *gv_column_get(grove_sched *s, uint32_t topology, uint32_t class_id);
 void gv_column_clear(grove_sched *s, gv_column *c);
+
+/* rooms.c */
+/* The up-to-date order, or NULL when out of memory; valid until the next call or change. */
+const gv_rooms *gv_rooms_get(grove_sched *s, uint32_t topology, uint32_t level, uint32_t resource);
+/* The first place in the order with at least `need` free. */
+uint32_t gv_rooms_from(const gv_rooms *o, int64_t need);
+/* The first place behind `at` whose domain is free to other amounts. */
+uint32_t gv_rooms_past_equals(const gv_rooms *o, uint32_t at);
+/* -1, 0 or 1: whether one room comes before another, ids aside. */
+int gv_rooms_compare(const gv_rooms *o, const int64_t *a, const int64_t *b);
+void gv_rooms_clear(grove_sched *s, gv_rooms *o);
+static inline const int64_t *gv_rooms_of(const gv_rooms *o, uint32_t d) {
+    return o->room + (size_t)d * o->width;
+}
 
 /* pod.c */
 grove_status gv_pod_insert(grove_sched *s, const gv_pod *pod, uint32_t *out_id);

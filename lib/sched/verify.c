@@ -2,6 +2,8 @@
 /* The state as one number, and running sums against a fresh count. */
 #include "sched/state.h"
 
+#include <string.h>
+
 static uint64_t mix(uint64_t h, uint64_t x) {
     return gv_mix64(h ^ (x + UINT64_C(0x9e3779b97f4a7c15)));
 }
@@ -178,6 +180,25 @@ static grove_status verify_column(grove_sched *s, const gv_column *old, grove_er
     return GROVE_OK;
 }
 
+static grove_status verify_rooms(grove_sched *s, const gv_rooms *old, grove_error *err) {
+    const gv_rooms *o = gv_rooms_get(s, old->topology, old->level, old->resource);
+    if (!o) {
+        return gv_error_nomem(err);
+    }
+    const gv_level *lv = &s->topologies.v[o->topology].levels[o->level];
+    for (uint32_t i = 0; i < o->n; i++) {
+        const int64_t *room = gv_rooms_of(o, o->dom[i]);
+        if (memcmp(room, lv->free + (size_t)o->dom[i] * s->stride, o->width * sizeof *room) != 0) {
+            return drifted(err, "room in the order at domain", o->dom[i]);
+        }
+        int c = i > 0 ? gv_rooms_compare(o, gv_rooms_of(o, o->dom[i - 1]), room) : -1;
+        if (c > 0 || (c == 0 && o->dom[i - 1] >= o->dom[i])) {
+            return drifted(err, "order of domains at place", i);
+        }
+    }
+    return GROVE_OK;
+}
+
 grove_status grove_sched_verify(grove_sched *sched, grove_error *err) {
     grove_sched *s = sched;
     grove_status st = verify_nodes(s, err);
@@ -192,6 +213,9 @@ grove_status grove_sched_verify(grove_sched *sched, grove_error *err) {
     st = st < 0 ? st : verify_queues(s, err);
     for (size_t i = 0; st == GROVE_OK && i < s->columns.n; i++) {
         st = verify_column(s, s->columns.v[i], err);
+    }
+    for (size_t i = 0; st == GROVE_OK && i < s->rooms.n; i++) {
+        st = verify_rooms(s, &s->rooms.v[i], err);
     }
     return st;
 }
