@@ -24,6 +24,7 @@ typedef struct gv_type {
     uint32_t n_items;
     uint32_t *item_type, *item_count; /* contents of a unit */
     int64_t *amounts;                 /* n_res: what one of it asks for */
+    const uint32_t *pods;             /* of a unit, by class; NULL for pods */
     uint32_t total;                   /* of this type in the gang */
 } gv_type;
 

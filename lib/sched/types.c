@@ -37,6 +37,7 @@ static bool describe(gv_exact *x, uint32_t unit, gv_type *out) {
     out->item_type = gv_arena_array(x->mem, uint32_t, room);
     out->item_count = gv_arena_array(x->mem, uint32_t, room);
     out->amounts = p->amounts + (size_t)unit * p->n_res;
+    out->pods = p->totals + (size_t)unit * p->n_classes;
     if (!out->item_type || !out->item_count) {
         return false;
     }
