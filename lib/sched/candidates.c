@@ -7,6 +7,7 @@
 
 #define ELSEWHERE (UINT64_C(1) << 63) /* not the preferred anchor, or not the least used */
 #define UNWISHED (UINT64_C(1) << 62)  /* no sticky node inside */
+#define STRANDS (UINT64_C(1) << 61)   /* too little of another resource is left: see balance.h */
 #define MISFIT_BITS 6                 /* among equally tight domains, what strands least */
 
 typedef struct gather_ctx {
@@ -102,7 +103,8 @@ static uint64_t rank(gather_ctx *c, uint32_t d) {
     if (!c->last_room || memcmp(c->last_room, room, p->n_res * sizeof *room) != 0) {
         c->last_room = room;
         c->last_rank = (uint64_t)gv_share(p, p->rank_res, room[p->rank_res]) << MISFIT_BITS;
-        c->last_rank += gv_misfit(p, room, p->amounts, 1);
+        uint32_t misfit = gv_misfit(p, room, p->amounts, 1);
+        c->last_rank += misfit + (misfit >= GV_MISFIT_STRANDS ? STRANDS : 0);
     }
     uint64_t key = c->last_rank;
     if (c->wished && !c->wished[d]) {
@@ -254,15 +256,16 @@ static gv_candidate next_in_order(gather_ctx *c, const gv_rooms *o, const gv_can
     gv_candidate best = {UINT64_MAX, GV_NONE};
     for (uint32_t at = gv_rooms_from(o, p->amounts[p->rank_res]); at < o->n;) {
         gv_candidate one = {0, o->dom[at]};
-        if (tightness(p, gv_rooms_of(o, one.domain)) >= best.key) {
+        if (tightness(p, gv_rooms_of(o, one.domain)) > best.key) {
             break;
         }
-        one.key = rank(c, one.domain);
-        if (improves(one, last, best) && passes(c, one.domain)) {
-            best = one;
+        if (!passes(c, one.domain)) {
+            at++;
+            continue;
         }
-        bool none_better = one.key > best.key || best.domain == one.domain;
-        at = none_better ? gv_rooms_past_equals(o, at) : at + 1;
+        one.key = rank(c, one.domain);
+        best = improves(one, last, best) ? one : best;
+        at = one.key >= best.key ? gv_rooms_past_equals(o, at) : at + 1;
     }
     return best;
 }
