@@ -2,6 +2,7 @@
 /* First fit pod by pod, and gang by gang. */
 #include "sim/scheduler.h"
 
+#include "model/labels.h"
 #include "sim/call.h"
 #include "sim/condition.h"
 #include "sim/meta.h"
@@ -47,13 +48,19 @@ static bool waits(const gv_sim_object *pod) {
            grove_node_size(grove_node_get(spec, "schedulingGates")) == 0;
 }
 
+/* Whose nodes somebody else finds. */
+static bool is_anothers(const grove_sim *sim, const gv_sim_object *pod) {
+    const grove_node *labels = grove_node_at_path(gv_sim_root(pod), "/metadata/labels");
+    return (sim->options.flags & GROVE_SIM_LONE_PODS) && grove_node_get(labels, GV_LABEL_GANG);
+}
+
 /* Pods that wait for a scheduler of that list, in order of creation. */
 static grove_status waiting_pods(grove_sim *sim, const char *names, gv_sim_objects *out) {
     gv_map_entry *e;
     for (uint32_t i = 0; (e = gv_map_next(&sim->tables[GV_KIND_POD].objects, &i));) {
         gv_sim_object *pod = e->value;
         gv_str name = scheduler_of(pod);
-        if (waits(pod) && listed(names, name) && !registered(sim, name) &&
+        if (waits(pod) && listed(names, name) && !registered(sim, name) && !is_anothers(sim, pod) &&
             !gv_vec_push(sim->env, out, pod)) {
             return GROVE_E_NOMEM;
         }

@@ -151,9 +151,9 @@ grove_status cluster_apply(cluster *c, grove_doc *doc, const grove_node *object,
 /* ---- life ---- */
 
 static grove_status make_sim(cluster *c, const cluster_options *o, grove_error *err) {
+    bool built_in = o->stock_scheduler || (o->sim_flags & GROVE_SIM_LONE_PODS);
     grove_sim_options sim = {.size = (uint32_t)sizeof sim,
-                             .flags = o->sim_flags |
-                                      (o->stock_scheduler ? 0 : GROVE_SIM_NO_SCHEDULER) |
+                             .flags = o->sim_flags | (built_in ? 0 : GROVE_SIM_NO_SCHEDULER) |
                                       (o->strict_namespaces ? 0 : GROVE_SIM_AUTO_NAMESPACES),
                              .seed = o->seed,
                              .start_ns = o->start_ns,
