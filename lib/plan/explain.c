@@ -41,9 +41,10 @@ static void put_action(grove_builder *b, const grove_action *a) {
     put_text(b, "uid", a->uid);
     put_text(b, "resourceVersion", a->resource_version);
     put_text(b, "patchType",
-             a->patch_type == GROVE_PATCH_MERGE  ? "merge"
-             : a->patch_type == GROVE_PATCH_JSON ? "json"
-                                                 : "");
+             a->patch_type == GROVE_PATCH_MERGE       ? "merge"
+             : a->patch_type == GROVE_PATCH_JSON      ? "json"
+             : a->patch_type == GROVE_PATCH_STRATEGIC ? "strategic"
+                                                      : "");
     put_text(b, "node", a->node);
     grove_builder_string(b, "reason", a->reason);
     grove_builder_string(b, "message", a->text);

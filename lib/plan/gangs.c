@@ -36,11 +36,13 @@ static void look(gv_work *w, gv_work_gang *g) {
             scheduled += (p->flags & GV_POD_SCHEDULED) != 0 || gv_pod_is_bound(p) ? 1 : 0;
             ready += (p->flags & GV_POD_READY) != 0 ? 1 : 0;
             g->released = g->released || (p->flags & GV_POD_GROVE_GATE) == 0;
+            g->disrupted = g->disrupted || (p->flags & GV_POD_DISRUPTED) != 0;
         }
         /* A bound pod on its way out still holds its slot: the gang's phase does not fall back. */
         for (uint32_t i = 0; i < c->n_gone; i++) {
             const gv_pod *p = c->gone[i];
             scheduled += in_gang(p, g) && gv_pod_is_bound(p) && !gv_pod_is_final(p) ? 1 : 0;
+            g->disrupted = g->disrupted || (in_gang(p, g) && (p->flags & GV_POD_DISRUPTED) != 0);
         }
         bool whole = c->obj != NULL && !c->dying && !c->deletes && members >= c->want->replicas;
         g->complete = g->complete && whole;
@@ -348,11 +350,11 @@ static grove_status follow_placement(gv_work *w, const gv_work_gang *g) {
     if (p->verdict == GROVE_VERDICT_NONE) {
         return GROVE_OK;
     }
+    const char *text = p->text && p->text[0] ? p->text : "no placement was found";
     bool ok = gv_wait_add(w, GV_KIND_PODGANG, g->want->name,
                           p->reason && p->reason[0] ? p->reason : "NotPlaced", GV_KIND_NODE,
-                          (gv_str){"", 0}, GV_TIME_NONE, p->retry_ns, "%s",
-                          p->text ? p->text : "no placement was found");
-    return ok ? GROVE_OK : gv_work_nomem(w);
+                          (gv_str){"", 0}, GV_TIME_NONE, p->retry_ns, "%s", text);
+    return ok ? gv_gang_tell_unplaced(w, g, text) : gv_work_nomem(w);
 }
 
 /* ---- the step ---- */
@@ -365,6 +367,9 @@ static grove_status sync_gang(gv_work *w, uint32_t at) {
     }
     uint32_t object = gv_want_find_object(w->want, GV_KIND_PODGANG, g->want->name);
     grove_status status = object == GV_NOT_WANTED ? GROVE_OK : write_gang(w, g, object);
+    if (status == GROVE_OK) {
+        status = gv_gang_take_back(w, g);
+    }
     if (status == GROVE_OK) {
         status = open_gates(w, g);
     }

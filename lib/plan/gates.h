@@ -10,4 +10,12 @@
 grove_status gv_gate_open(gv_work *w, const gv_work_gang *g, const gv_work_clique *c,
                           const gv_pod *p);
 
+/* unplaced.c: the pods of a gang without a place get the condition that says so, once. */
+grove_status gv_gang_tell_unplaced(gv_work *w, const gv_work_gang *g, const char *text);
+/* Its pods were handed to a stock scheduler, and the minimum is not bound yet. */
+bool gv_gang_is_out(const gv_work *w, const gv_work_gang *g);
+/* A gang that has been out for too long is made anew, gated. Counted from the condition in its status. */
+#define GV_RELEASE_LIMIT_NS (60 * GV_NS_PER_S)
+grove_status gv_gang_take_back(gv_work *w, gv_work_gang *g);
+
 #endif

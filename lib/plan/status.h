@@ -11,6 +11,9 @@
 #define GV_COND_GANG_READY "libgrove.io/Ready"
 #define GV_COND_GANG_UNHEALTHY "libgrove.io/Unhealthy"
 #define GV_COND_GANG_NOT_ENFORCED "libgrove.io/GangNotEnforced"
+#define GV_COND_GANG_DISRUPTION "libgrove.io/DisruptionTarget"
+#define GV_COND_GANG_RELEASED "libgrove.io/Released"
+#define GV_COND_GANG_UNPLACED "libgrove.io/Unplaced"
 
 grove_status gv_status_cliques(gv_work *w);
 grove_status gv_status_groups(gv_work *w);

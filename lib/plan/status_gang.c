@@ -3,6 +3,7 @@
  * Status of PodGangs: the phase is live, Initialized and Scheduled are sticky. Conditions of our own carry
  * our prefix, so that Grove's list stays as Grove writes it.
  */
+#include "plan/gates.h"
 #include "plan/status.h"
 
 static const char *phase_of(const gv_work_gang *g, bool initialized) {
@@ -21,21 +22,48 @@ static bool is_enforced(const gv_work *w) {
            (a->caps & (GV_ADAPTER_GANG | GV_ADAPTER_RELEASER | GV_ADAPTER_BINDER)) != 0;
 }
 
+/* A reason for which no place was found; NULL: it has one, or nobody was asked. */
+static const char *unplaced(const gv_work_gang *g) {
+    const grove_placement *p = g->placement;
+    bool not_placed = p != NULL && (p->verdict == GROVE_VERDICT_INFEASIBLE ||
+                                    p->verdict == GROVE_VERDICT_UNKNOWN);
+    return !not_placed ? NULL : p->reason && p->reason[0] ? p->reason : "NotPlaced";
+}
+
+/* The explanation of the moment at which it began: the numbers in it change with every node, and are not
+ * worth a write each. */
+static gv_condition unplaced_condition(const gv_work_gang *g) {
+    const char *reason = unplaced(g);
+    const grove_node *live = gv_condition_find(g->memo->conditions, GV_COND_GANG_UNPLACED);
+    gv_condition c = {.type = GV_COND_GANG_UNPLACED,
+                      .status = GV_TRUE,
+                      .absent = reason == NULL,
+                      .reason = reason ? reason : "",
+                      .message = {"", 0}};
+    if (reason != NULL) {
+        bool same = gv_str_is(gv_get_str(live, "reason"), reason);
+        c.message = same ? gv_get_str(live, "message") : gv_str_c(g->placement->text);
+    }
+    return c;
+}
+
+static gv_condition flag(const char *type, bool on, const char *reason, gv_str message) {
+    return (gv_condition){
+        .type = type, .status = GV_TRUE, .absent = !on, .reason = reason, .message = message};
+}
+
 static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, bool initialized) {
     bool scheduled = stands(g, GV_COND_GANG_SCHEDULED) || (initialized && g->scheduled);
     bool ran = stands(g, GV_COND_GANG_READY) || stands(g, GV_COND_GANG_UNHEALTHY);
-    gv_condition all[5];
+    gv_condition all[8];
     all[0] = (gv_condition){.type = GV_COND_INITIALIZED,
                             .status = initialized ? GV_TRUE : GV_FALSE,
                             .reason = initialized ? GV_REASON_PODS_CREATED : GV_REASON_PODS_PENDING,
                             .message = initialized
                                            ? GV_STR("all pods of the gang were created")
                                            : GV_STR("some pods of the gang do not exist yet")};
-    all[1] = (gv_condition){.type = GV_COND_GANG_SCHEDULED,
-                            .status = GV_TRUE,
-                            .absent = !scheduled,
-                            .reason = "PodGangScheduled",
-                            .message = GV_STR("every pod group had its minimum scheduled")};
+    all[1] = flag(GV_COND_GANG_SCHEDULED, scheduled, "PodGangScheduled",
+                  GV_STR("every pod group had its minimum scheduled"));
     all[2] = (gv_condition){
         .type = GV_COND_GANG_READY,
         .status = g->ready ? GV_TRUE : GV_FALSE,
@@ -43,18 +71,25 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, boo
         .reason = g->ready ? "PodGangReady" : "PodGangNotReady",
         .message = g->ready ? GV_STR("every pod group has its minimum ready")
                             : GV_STR("some pod group has less than its minimum ready")};
-    all[3] = (gv_condition){.type = GV_COND_GANG_UNHEALTHY,
-                            .status = GV_TRUE,
-                            .absent = !ran || (g->ready && g->scheduled),
-                            .reason = "PodGangDegraded",
-                            .message = GV_STR("the gang ran and lost its minimum")};
-    all[4] = (gv_condition){
-        .type = GV_COND_GANG_NOT_ENFORCED,
-        .status = GV_TRUE,
-        .absent = is_enforced(w),
-        .reason = "SchedulerBindsPodByPod",
-        .message = GV_STR("the scheduler of this gang gives no all-or-nothing guarantee")};
-    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 5);
+    all[3] = flag(GV_COND_GANG_UNHEALTHY, ran && !(g->ready && g->scheduled), "PodGangDegraded",
+                  GV_STR("the gang ran and lost its minimum"));
+    all[4] = flag(GV_COND_GANG_NOT_ENFORCED, !is_enforced(w), "SchedulerBindsPodByPod",
+                  GV_STR("the scheduler of this gang gives no all-or-nothing guarantee"));
+    all[5] = flag(GV_COND_GANG_DISRUPTION, g->disrupted, "PodDisrupted",
+                  GV_STR("some pod of the gang is being evicted or preempted"));
+    all[6] = flag(GV_COND_GANG_RELEASED, gv_gang_is_out(w, g), "AwaitsScheduler",
+                  GV_STR("the pods were let go; the scheduler has not bound the minimum yet"));
+    all[7] = unplaced_condition(g);
+    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 8);
+}
+
+static grove_status tell(gv_work *w, const gv_work_gang *g) {
+    const char *reason = unplaced(g);
+    const grove_node *live = gv_condition_find(g->memo->conditions, GV_COND_GANG_UNPLACED);
+    if (reason == NULL || gv_str_is(gv_get_str(live, "reason"), reason)) {
+        return GROVE_OK;
+    }
+    return gv_act_event(w, g->obj, true, "Unschedulable", gv_str_c(g->placement->text));
 }
 
 static grove_status write_gang(gv_work *w, gv_work_gang *g) {
@@ -64,6 +99,8 @@ static grove_status write_gang(gv_work *w, gv_work_gang *g) {
                         : 0;
     uint64_t sig = gv_sig_int(w->memory->template_id,
                               (initialized ? 1 : 0) | (g->scheduled ? 2 : 0) | (g->ready ? 4 : 0));
+    sig = gv_sig_int(sig, (g->disrupted ? 1 : 0) | (gv_gang_is_out(w, g) ? 2 : 0));
+    sig = gv_sig_text(sig, gv_str_c(unplaced(g)));
     sig = gv_sig_int(sig, score) | 1u;
     if (g->memo->status_sig == sig) {
         return GROVE_OK;
@@ -85,7 +122,9 @@ static grove_status write_gang(gv_work *w, gv_work_gang *g) {
     if (!write_conditions(w, &d, g, initialized)) {
         return gv_work_nomem(w);
     }
-    return gv_status_end(w, &d, g->obj, g->memo, sig);
+    size_t before = w->acts.n;
+    grove_status status = gv_status_end(w, &d, g->obj, g->memo, sig);
+    return status == GROVE_OK && w->acts.n > before ? tell(w, g) : status;
 }
 
 grove_status gv_status_gangs(gv_work *w) {

@@ -125,6 +125,7 @@ typedef struct gv_work_gang {
     bool released;  /* some active pod has lost its gate */
     bool scheduled; /* every PodGroup has its minimum of scheduled pods */
     bool ready;     /* the same of ready pods */
+    bool disrupted; /* some pod of it is being evicted or preempted */
     bool unsettled;
     const grove_placement *placement;
 } gv_work_gang;
@@ -269,6 +270,7 @@ grove_status gv_step_terminate(gv_work *w);  /* terminate.c: gang termination */
 grove_status gv_step_children(gv_work *w);   /* children.c: create, patch, delete */
 grove_status gv_step_pods(gv_work *w);       /* pods.c */
 grove_status gv_step_gangs(gv_work *w);      /* gangs.c: membership, gates, binds */
+grove_status gv_step_waits(gv_work *w);      /* waits.c: for schedulers, starts and containers */
 grove_status gv_step_status(gv_work *w);     /* status_*.c */
 grove_status gv_step_finalizers(gv_work *w); /* finalize.c */
 grove_status gv_step_hold(gv_work *w);       /* refused.c: and not tried before its time */

@@ -68,6 +68,7 @@ typedef struct gv_object_change {
     uint32_t set_flags;   /* GV_HEAD_* */
     int64_t deleted;      /* used with GV_HEAD_TERMINATING */
     bool drop_gate;       /* pods: Grove's gate */
+    bool unschedulable;   /* pods: the condition that says so */
     gv_str node;          /* pods: n 0 keeps */
     grove_doc *doc;       /* documents: NULL keeps */
     const grove_node *at; /* with doc */

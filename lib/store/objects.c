@@ -138,6 +138,9 @@ static grove_status copy_pod(grove_store *s, const gv_pod *p, const gv_object_ch
     f->head = head_facts(&p->head, change);
     f->flags = p->flags & ~(change->drop_gate ? GV_POD_GROVE_GATE : 0u);
     f->n_gates = (uint16_t)(p->n_gates - (f->flags != p->flags ? 1 : 0));
+    if (change->unschedulable) {
+        f->flags = (f->flags & ~GV_POD_GATED_COND) | GV_POD_UNSCHEDULABLE;
+    }
     f->gate_at = p->gate_at;
     f->phase = p->phase;
     f->index = p->index;

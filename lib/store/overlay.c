@@ -160,7 +160,8 @@ static grove_status patched(const gv_object *old, const gv_write *w, grove_doc *
                : grove_merge_patch_apply(d->doc, d->node, w->body, patch, out, err);
 }
 
-/* A pod's record follows the one pod patch that planning makes: Grove's gate removed. */
+/* A pod's record follows the two pod patches that planning makes: it is told to have no place, which is
+ * the only patch of its status, or Grove's gate is removed. */
 static bool removes_gate(const gv_write *w) {
     const grove_node *patch = w->object ? w->object : grove_doc_root(w->body);
     if (w->patch_type != GROVE_PATCH_JSON) {
@@ -195,7 +196,8 @@ static grove_status expected(grove_store *s, const gv_write *w, const gv_object 
         break;
     default:
         if (old->u.head.kind == GV_KIND_POD) {
-            change.drop_gate = removes_gate(w);
+            change.unschedulable = w->subresource == GROVE_SUBRESOURCE_STATUS;
+            change.drop_gate = !change.unschedulable && removes_gate(w);
         } else {
             grove_status status = patched(old, w, &doc, err);
             if (status < 0) {

@@ -44,13 +44,20 @@ static void test_text(void **state) {
         "  for: PodClique s-0-a\n"
         "  since: 10s ago\n"
         "  at the latest in: 20s\n";
+    char gang[400], both[900];
     cluster c;
     open_breached(&c);
-    assert_explains(&c, GROVE_KIND_NONE, NULL, paragraph);
+    snprintf(gang, sizeof gang,
+             "PodGang s-0 waits: AwaitReady\n"
+             "  s-0-a has 1 of 2 ready pods; a container of it has started and is not ready\n"
+             "  for: Pod %s\n  since: 1m50s ago\n",
+             cluster_pod(&c, "s-0-a", 0)->name);
+    snprintf(both, sizeof both, "%s%s", paragraph, gang);
+    assert_explains(&c, GROVE_KIND_NONE, NULL, both);
     assert_explains(&c, GROVE_KIND_PODCLIQUE, NULL, paragraph);
     assert_explains(&c, GROVE_KIND_PODCLIQUE, "s-0-a", paragraph);
     assert_explains(&c, GROVE_KIND_PODCLIQUE, "s-0-b", "");
-    assert_explains(&c, GROVE_KIND_PODGANG, NULL, "");
+    assert_explains(&c, GROVE_KIND_PODGANG, NULL, gang);
     cluster_close(&c);
 }
 
@@ -70,13 +77,16 @@ static void test_json(void **state) {
         "\"PodClique\","
         "\"name\":\"s-0-a\"},\"message\":\"the clique is below minAvailable; it is recycled when "
         "terminationDelay runs out\",\"since\":\"2027-01-15T08:01:40.000000Z\",\"deadline\":"
-        "\"2027-01-15T08:02:10.000000Z\"}],\"deadline\":\"2027-01-15T08:02:10.000000Z\"}");
+        "\"2027-01-15T08:02:10.000000Z\"},{\"kind\":\"PodGang\",\"name\":\"s-0\",\"reason\":"
+        "\"AwaitReady\",\"waitsFor\":{\"kind\":\"Pod\",\"name\":\"s-0-a-vq58w\"},\"message\":"
+        "\"s-0-a has 1 of 2 ready pods; a container of it has started and is not ready\",\"since\":"
+        "\"2027-01-15T08:00:00.000000Z\"}],\"deadline\":\"2027-01-15T08:02:10.000000Z\"}");
     assert_true(grove_plan_deadline(plan) == INT64_C(1800000130) * SECOND);
     assert_null(grove_plan_action(plan, 0));
-    assert_null(grove_plan_wait(plan, 1));
+    assert_null(grove_plan_wait(plan, 2));
     grove_plan *again = grove_plan_ref(plan);
     grove_plan_unref(plan);
-    assert_int_equal(grove_plan_waits(again), 1);
+    assert_int_equal(grove_plan_waits(again), 2);
     grove_plan_unref(again);
     grove_buf_fini(&b);
     cluster_close(&c);
@@ -145,12 +155,79 @@ static void test_codes_of_refusals(void **state) {
     }
 }
 
+/* From creation to rest there is always something to read, and it names what is waited for. */
+static void test_every_stage_waits_for_something(void **state) {
+    (void)state;
+    static const char set[] = SET_HEAD("1", "RollingRecreate") SET_CLIQUE("a", "1", "1")
+        SET_CLIQUE("b", "1", "1");
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, set);
+    cluster_merge(&c, GV_KIND_PODCLIQUESET, "s",
+                  "{\"spec\":{\"template\":{\"cliqueStartupType\":\"CliqueStartupTypeInOrder\"}}}");
+    cluster_settle(&c, 12);
+    assert_true(cluster_waits(&c, "AwaitScheduler", "s-0", NULL));
+    cluster_bind(&c, cluster_pod(&c, "s-0-a", 0));
+    cluster_settle(&c, 12);
+    assert_true(cluster_waits(&c, "AwaitScheduler", "s-0", NULL));
+    cluster_bind(&c, cluster_pod(&c, "s-0-b", 0));
+    cluster_settle(&c, 12);
+    assert_true(cluster_waits(&c, "AwaitReady", "s-0", NULL)); /* of a, which waits for nobody */
+    cluster_ready(&c, cluster_pod(&c, "s-0-b", 0), false);
+    cluster_ready(&c, cluster_pod(&c, "s-0-a", 0), true);
+    cluster_settle(&c, 12);
+    assert_true(cluster_waits(&c, "AwaitReady", "s-0", NULL)); /* of b, whose turn has come */
+    cluster_ready(&c, cluster_pod(&c, "s-0-b", 0), true);
+    cluster_settle(&c, 12);
+    grove_plan *plan = cluster_plan(&c);
+    assert_int_equal(grove_plan_waits(plan), 0);
+    grove_plan_unref(plan);
+    /* b comes first in the gang's order of complaint when only it lacks something. */
+    cluster_ready(&c, cluster_pod(&c, "s-0-a", 0), false);
+    cluster_settle(&c, 12);
+    assert_true(cluster_waits(&c, "AwaitReady", "s-0", NULL));
+    cluster_close(&c);
+}
+
+static void test_start_order_is_waited_for(void **state) {
+    (void)state;
+    static const char set[] = SET_HEAD("1", "RollingRecreate") SET_CLIQUE("b", "1", "1")
+        SET_CLIQUE("a", "1", "1");
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, set);
+    cluster_merge(
+        &c, GV_KIND_PODCLIQUESET, "s",
+        "{\"spec\":{\"template\":{\"cliqueStartupType\":\"CliqueStartupTypeExplicit\","
+        "\"cliques\":[{\"name\":\"b\",\"spec\":{\"roleName\":\"b\",\"replicas\":1,"
+        "\"minAvailable\":1,\"startsAfter\":[\"a\"],\"podSpec\":{\"containers\":[{\"name\":"
+        "\"c\",\"image\":\"i\"}]}}},{\"name\":\"a\",\"spec\":{\"roleName\":\"a\","
+        "\"replicas\":1,\"minAvailable\":1,\"podSpec\":{\"containers\":[{\"name\":\"c\","
+        "\"image\":\"i\"}]}}}]}}}");
+    cluster_settle(&c, 12);
+    cluster_bind(&c, cluster_pod(&c, "s-0-a", 0));
+    cluster_bind(&c, cluster_pod(&c, "s-0-b", 0));
+    cluster_settle(&c, 12);
+    assert_explains(&c, GROVE_KIND_PODCLIQUE, "s-0-b",
+                    "PodClique s-0-b waits: StartsAfter\n"
+                    "  its pods start when s-0-a has 1 ready pods\n"
+                    "  for: PodClique s-0-a\n"
+                    "  since: 1s ago\n");
+    cluster_ready(&c, cluster_pod(&c, "s-0-a", 0), true);
+    cluster_settle(&c, 12);
+    assert_false(cluster_waits(&c, "StartsAfter", NULL, NULL));
+    assert_true(cluster_waits(&c, "AwaitReady", "s-0", NULL));
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_empty_plan),
         cmocka_unit_test(test_codes_of_refusals),
+        cmocka_unit_test(test_every_stage_waits_for_something),
+        cmocka_unit_test(test_start_order_is_waited_for),
     };
     return cmocka_run_group_tests_name("plan explained", tests, NULL, NULL);
 }

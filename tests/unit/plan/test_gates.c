@@ -188,6 +188,91 @@ static void test_foreign_gate(void **state) {
     cluster_close(&c);
 }
 
+/* Handed to a stock scheduler that has no room any more: after a minute the gang is gated again. */
+static void test_released_and_not_bound(void **state) {
+    (void)state;
+    cluster c;
+    grove_placement p;
+    grove_placed_pod pods[3];
+    char first[128];
+    int64_t deadline = 0;
+    cluster_open(&c, "s");
+    load_config(&c, gang_config);
+    cluster_add(&c, node);
+    cluster_add(&c, SET_ONE);
+    cluster_settle(&c, 12);
+    place(&c, &p, pods, GROVE_VERDICT_PLACED, 3);
+    cluster_settle(&c, 12);
+    snprintf(first, sizeof first, "%s", cluster_pod(&c, "s-0-a", 0)->name);
+    assert_string_equal(cluster_condition(&c, GV_KIND_PODGANG, "s-0", "libgrove.io/Released"),
+                        "True");
+    assert_true(cluster_waits(&c, "ReleasedNotBound", "s-0", &deadline));
+    assert_true(deadline > c.now && deadline <= c.now + INT64_C(60) * 1000000000);
+    cluster_bind(&c, cluster_pod(&c, "s-0-a", 1)); /* one of a minimum of two */
+    c.now = deadline - INT64_C(1000000000);
+    cluster_settle(&c, 12);
+    assert_string_equal(cluster_pod(&c, "s-0-a", 0)->name, first);
+    assert_int_equal(c.deletes, 0);
+    c.now = deadline;
+    c.n_placements = 0;
+    cluster_round(&c);
+    assert_string_equal(c.last_event, "GangReleaseLost");
+    cluster_settle(&c, 12);
+    assert_int_equal(c.deletes, 3); /* the bound one as well: it holds room for nothing */
+    for (int i = 0; i < 3; i++) {
+        assert_true(cluster_gated(cluster_pod(&c, "s-0-a", i)));
+    }
+    assert_string_equal(cluster_condition(&c, GV_KIND_PODGANG, "s-0", "libgrove.io/Released"), "");
+    /* A place again: let go, and the time runs anew; bound, it stays. */
+    c.now += INT64_C(1000) * 1000000000;
+    place(&c, &p, pods, GROVE_VERDICT_PLACED, 3);
+    cluster_settle(&c, 12);
+    c.now += INT64_C(50) * 1000000000;
+    cluster_settle(&c, 12);
+    assert_int_equal(c.deletes, 3);
+    cluster_bind(&c, cluster_pod(&c, "s-0-a", 0));
+    cluster_bind(&c, cluster_pod(&c, "s-0-a", 1));
+    cluster_settle(&c, 12);
+    c.now += INT64_C(1000) * 1000000000;
+    cluster_settle(&c, 12);
+    assert_int_equal(c.deletes, 3);
+    cluster_close(&c);
+}
+
+/* Where we bind, the pods say that they have no place: once each, whatever the numbers do. */
+static void test_pods_say_so_once(void **state) {
+    (void)state;
+    cluster c;
+    grove_placement p;
+    grove_placed_pod pods[3];
+    cluster_open(&c, "s");
+    cluster_add(&c, SET_ONE);
+    cluster_settle(&c, 12);
+    place(&c, &p, pods, GROVE_VERDICT_INFEASIBLE, 0);
+    uint32_t before = c.events;
+    cluster_settle(&c, 12);
+    for (int i = 0; i < 3; i++) {
+        object *o = cluster_pod(&c, "s-0-a", i);
+        assert_string_equal(cluster_reason(&c, GV_KIND_POD, o->name, "PodScheduled"),
+                            "Unschedulable");
+    }
+    assert_int_equal(c.events, before + 4); /* the gang's, and one a pod */
+    assert_string_equal(cluster_reason(&c, GV_KIND_PODGANG, "s-0", "libgrove.io/Unplaced"),
+                        "InsufficientCapacity");
+    uint64_t version = c.version;
+    p.text = "needs 2 more GPUs";
+    cluster_settle(&c, 12);
+    assert_int_equal(c.version, version);
+    p.reason = "TaintsExclude"; /* another cause is news */
+    cluster_settle(&c, 12);
+    assert_string_equal(cluster_reason(&c, GV_KIND_PODGANG, "s-0", "libgrove.io/Unplaced"),
+                        "TaintsExclude");
+    place(&c, &p, pods, GROVE_VERDICT_PLACED, 3);
+    cluster_settle(&c, 12);
+    assert_string_equal(cluster_condition(&c, GV_KIND_PODGANG, "s-0", "libgrove.io/Unplaced"), "");
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bind),
@@ -196,6 +281,8 @@ int main(void) {
         cmocka_unit_test(test_release_into_domain),
         cmocka_unit_test(test_release_narrows_every_term),
         cmocka_unit_test(test_foreign_gate),
+        cmocka_unit_test(test_released_and_not_bound),
+        cmocka_unit_test(test_pods_say_so_once),
     };
     return cmocka_run_group_tests_name("plan gates", tests, NULL, NULL);
 }
