@@ -22,6 +22,7 @@
 GROVE_BEGIN_DECLS
 
 typedef struct grove_store grove_store;
+struct grove_extract;
 
 /** Sizes of a store; set size first. Since 0.1. */
 typedef struct grove_store_stats {
@@ -56,6 +57,16 @@ GROVE_API grove_status grove_store_put(grove_store *store, grove_doc *doc, const
  */
 GROVE_API grove_status grove_store_remove(grove_store *store, const grove_node *object,
                                           grove_error *err);
+
+/**
+ * The same for a record that was extracted from bytes (grove/sys/extract.h). GROVE_E_INVALID when it holds
+ * nothing. Since 0.1.
+ */
+GROVE_API grove_status grove_store_put_record(grove_store *store,
+                                              const struct grove_extract *record, grove_error *err);
+GROVE_API grove_status grove_store_remove_record(grove_store *store,
+                                                 const struct grove_extract *record,
+                                                 grove_error *err);
 
 /**
  * Takes the next PodCliqueSet, or ClusterTopologyBinding (namespace ""), that something changed for,

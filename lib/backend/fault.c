@@ -163,7 +163,9 @@ static grove_status watch(void *impl, const grove_watch *w, grove_error *err) {
     if (!gv_vec_push(f->env, &f->watches, entry)) {
         return gv_error_nomem(err);
     }
-    grove_status st = f->inner.ops->watch(f->inner.impl, w, err);
+    grove_watch whole = *w;
+    whole.flags &= ~GROVE_WATCH_RECORDS; /* what is held back must last: a document does */
+    grove_status st = f->inner.ops->watch(f->inner.impl, &whole, err);
     if (st < 0) {
         f->watches.n--;
     }

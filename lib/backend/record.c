@@ -63,7 +63,9 @@ static grove_status watch(void *impl, const grove_watch *w, grove_error *err) {
     if (st < 0) {
         return gv_error(err, st, "the watch was not recorded");
     }
-    grove_status went = r->inner.ops->watch(r->inner.impl, w, err);
+    grove_watch whole = *w;
+    whole.flags &= ~GROVE_WATCH_RECORDS; /* objects are recorded */
+    grove_status went = r->inner.ops->watch(r->inner.impl, &whole, err);
     st = put_status(r, went);
     return st < 0 ? st : went;
 }

@@ -170,10 +170,12 @@ grove_status grove_engine_next_watch(grove_engine *e, const grove_watch **out_wa
         gv_engine_watch *w = &e->watches.v[i];
         if (w->wanted) {
             bool namespaced = gv_kind_get(w->kind)->namespaced;
+            bool records = grove_extract_takes((grove_kind)w->kind) != 0;
             w->wanted = false;
             e->watch = (grove_watch){.size = (uint32_t)sizeof e->watch,
                                      .kind = (grove_kind)w->kind,
                                      .token = w->token,
+                                     .flags = records ? GROVE_WATCH_RECORDS : 0,
                                      .ns = namespaced ? e->ns : NULL};
             *out_watch = &e->watch;
             return GROVE_OK;
@@ -228,10 +230,8 @@ static grove_status follow_pod(grove_engine *e, gv_str ns, gv_str name, gv_str u
 }
 
 /* The part of the engine's own state that stands beside the store. */
-static grove_status follow(grove_engine *e, gv_kind kind, const grove_node *object,
+static grove_status follow(grove_engine *e, gv_kind kind, gv_str ns, gv_str name, gv_str uid,
                            grove_error *err) {
-    const grove_node *meta = grove_node_get(object, "metadata");
-    gv_str ns = gv_node_get_str(meta, "namespace"), name = gv_node_get_str(meta, "name");
     if (is_setting(kind)) {
         e->config_stale = true;
         return GROVE_OK;
@@ -240,7 +240,7 @@ static grove_status follow(grove_engine *e, gv_kind kind, const grove_node *obje
     case GV_KIND_NODE:
         return gv_view_sync_node(&e->view, e->store, name, err);
     case GV_KIND_POD:
-        return follow_pod(e, ns, name, gv_node_get_str(meta, "uid"), err);
+        return follow_pod(e, ns, name, uid, err);
     case GV_KIND_PODGANG:
         return gv_engine_check_gang(e, ns, name);
     default:
@@ -248,15 +248,43 @@ static grove_status follow(grove_engine *e, gv_kind kind, const grove_node *obje
     }
 }
 
+static grove_status follow_object(grove_engine *e, gv_kind kind, const grove_node *object,
+                                  grove_error *err) {
+    const grove_node *meta = grove_node_get(object, "metadata");
+    return follow(e, kind, gv_node_get_str(meta, "namespace"), gv_node_get_str(meta, "name"),
+                  gv_node_get_str(meta, "uid"), err);
+}
+
+static const grove_extract *record_of(const grove_event *event) {
+    bool known = event->size >= offsetof(grove_event, record) + sizeof event->record;
+    return known ? event->record : NULL;
+}
+
+static grove_status on_record(grove_engine *e, const grove_event *event,
+                              const grove_extract *record, grove_error *err) {
+    const gv_head_facts *h = gv_extract_head(record);
+    if (h == NULL) {
+        return gv_error(err, GROVE_E_INVALID, "an event with a record that holds nothing");
+    }
+    grove_status st = event->type == GROVE_EVENT_DELETED
+                          ? grove_store_remove_record(e->store, record, err)
+                          : grove_store_put_record(e->store, record, err);
+    return st < 0 ? st : follow(e, h->kind, h->ns, h->name, h->uid, err);
+}
+
 static grove_status on_object(grove_engine *e, const grove_event *event, grove_error *err) {
     gv_kind kind = (gv_kind)event->kind;
+    const grove_extract *record = record_of(event);
     grove_status st;
+    if (record) {
+        return on_record(e, event, record, err);
+    }
     if (event->type == GROVE_EVENT_DELETED) {
         st = grove_store_remove(e->store, event->object, err);
     } else {
         st = grove_store_put(e->store, event->object_doc, event->object, err);
     }
-    return st < 0 ? st : follow(e, kind, event->object, err);
+    return st < 0 ? st : follow_object(e, kind, event->object, err);
 }
 
 /* What a relist did not show is gone, and with it its room. */
@@ -320,7 +348,7 @@ static grove_status on_read_back(grove_engine *e, const gv_in_flight *f, const g
     if (c->status == GROVE_OK && c->object) {
         gv_store_settle(e->store, f->kind, ns, name);
         grove_status st = grove_store_put(e->store, c->object_doc, c->object, err);
-        return st < 0 ? st : follow(e, f->kind, c->object, err);
+        return st < 0 ? st : follow_object(e, f->kind, c->object, err);
     }
     if (c->status == GROVE_E_NOT_FOUND) {
         gv_store_settle(e->store, f->kind, ns, name);

@@ -108,6 +108,7 @@ typedef struct gv_k8s {
     /* watches */
     struct gv_k8s_watch *watches;
     bool no_watchlist[GROVE_KIND_COUNT];
+    bool no_pages[GROVE_KIND_COUNT]; /* a page's token expired: the next list comes in one piece */
     int64_t lost_at[GROVE_KIND_COUNT]; /* when a watch of the kind ended last with GONE */
     bool bookmarks_seen;
     gv_k8s_stats stats;

@@ -35,7 +35,7 @@ void gv_k8s_watch_stop(gv_k8s_watch *w) {
         w->handle = NULL;
     }
     w->ended = false;
-    gv_k8s_framer_reset(&w->framer);
+    gv_k8s_framer_reset(&w->framer, false);
     grove_buf_clear(&w->page);
 }
 
@@ -55,7 +55,8 @@ void gv_k8s_watch_lost(gv_k8s_watch *w, const char *why, bool pause) {
     gv_k8s_log(w->k, GROVE_LOG_INFO, why ? why : "the position of a watch is lost", "kind",
                grove_kind_name(w->kind));
     grove_buf_clear(&w->position);
-    gv_k8s_framer_reset(&w->framer);
+    w->page_told = w->skip = 0;
+    gv_k8s_framer_reset(&w->framer, false);
     w->k->stats.relists++;
     w->k->activity++;
     w->mode = ends ? GV_K8S_GONE : first_mode(w);
@@ -69,7 +70,8 @@ static void watch_free(gv_k8s_watch *w) {
     gv_k8s_framer_fini(&w->framer);
     grove_buf_fini(&w->page);
     grove_buf_fini(&w->position);
-    grove_doc_unref(w->list);
+    grove_buf_fini(&w->list_position);
+    grove_extract_free(w->extract);
     grove_doc_unref(w->pending_doc);
     gv_k8s_pool_fini(&w->texts);
     grove_memory_free(k->env, w, sizeof *w);
@@ -91,7 +93,10 @@ grove_status gv_k8s_watch_begin(gv_k8s *k, const grove_watch *in, grove_error *e
     gv_k8s_framer_init(&w->framer, k->env);
     grove_buf_init(&w->page, k->env);
     grove_buf_init(&w->position, k->env);
-    bool ok = gv_k8s_pool_set(&w->texts, &w->ns, g.ns) &&
+    grove_buf_init(&w->list_position, k->env);
+    bool records = (g.flags & GROVE_WATCH_RECORDS) != 0 && grove_extract_takes(g.kind);
+    bool ok = (!records || grove_extract_new(k->env, &w->extract) == GROVE_OK) &&
+              gv_k8s_pool_set(&w->texts, &w->ns, g.ns) &&
               gv_k8s_pool_set(&w->texts, &w->label_selector, g.label_selector) &&
               gv_k8s_pool_set(&w->texts, &w->field_selector, g.field_selector);
     if (!ok || strlen(from) >= sizeof w->version) {
@@ -155,11 +160,9 @@ void gv_k8s_drop_watches(gv_k8s *k) {
 void gv_k8s_watches_lose(gv_k8s *k) {
     for (gv_k8s_watch *w = k->watches; w; w = w->next) {
         gv_k8s_watch_stop(w);
-        grove_doc_unref(w->list);
         grove_doc_unref(w->pending_doc);
-        w->list = w->pending_doc = NULL;
-        w->items = w->item = NULL;
-        w->has_pending = w->list_ends = false;
+        w->pending_doc = NULL;
+        w->has_pending = w->pending_is_record = false;
         w->mode = GV_K8S_GONE;
         w->not_before = 0;
         k->activity++;
@@ -172,6 +175,8 @@ static void on_header(void *ctx, int32_t http, const char *name, const char *val
     gv_k8s_watch *w = ctx;
     uint32_t ms = gv_k8s_note_header(w->k, http, name, value);
     w->retry_after_ms = ms > 0 ? ms : w->retry_after_ms;
+    w->http = http;
+    w->heard_at = w->k->now;
 }
 
 static grove_status on_data(void *ctx, int32_t http, const char *bytes, size_t n) {
@@ -180,8 +185,8 @@ static grove_status on_data(void *ctx, int32_t http, const char *bytes, size_t n
     w->k->activity++;
     w->heard_at = w->k->now;
     w->http = http;
-    bool stream = w->mode != GV_K8S_LIST && http >= 200 && http < 300;
-    return stream ? gv_k8s_framer_add(&w->framer, bytes, n) : grove_buf_append(&w->page, bytes, n);
+    bool good = http >= 200 && http < 300;
+    return good ? gv_k8s_framer_add(&w->framer, bytes, n) : grove_buf_append(&w->page, bytes, n);
 }
 
 static void on_end(void *ctx, gv_k8s_end how, int32_t http, const char *message) {
@@ -201,7 +206,7 @@ static grove_status put_query(gv_k8s_watch *w, grove_buf *path) {
     st = st < 0 ? st : gv_k8s_put_query(path, "fieldSelector", w->field_selector);
     if (w->mode == GV_K8S_LIST) {
         (void)snprintf(number, sizeof number, "%u", k->page_size);
-        st = st < 0 || w->whole ? st : gv_k8s_put_query(path, "limit", number);
+        st = st < 0 || k->no_pages[w->kind] ? st : gv_k8s_put_query(path, "limit", number);
         return st < 0 ? st : gv_k8s_put_query(path, "continue", w->position.data);
     }
     (void)snprintf(number, sizeof number, "%d", (int)gv_k8s_random_between(k, 300, 600));
@@ -234,6 +239,11 @@ static grove_status open_stream(gv_k8s_watch *w) {
     }
     grove_buf_fini(&path);
     if (st == GROVE_OK) {
+        gv_k8s_framer_reset(&w->framer, w->mode == GV_K8S_LIST);
+        w->skip = w->page_told;
+        w->page_told = 0;
+        w->list_version[0] = '\0';
+        grove_buf_clear(&w->list_position);
         w->opened_at = w->heard_at = k->now;
         w->heard_event = false;
         w->http = 0;
@@ -244,20 +254,31 @@ static grove_status open_stream(gv_k8s_watch *w) {
     return st;
 }
 
+/*
+ * True while silence means that nobody is there: before the answer begins, before the first list is
+ * complete, and for good where bookmarks come.
+ */
+static bool is_timed(const gv_k8s_watch *w) {
+    bool watching = w->handle && w->mode != GV_K8S_LIST; /* a list has a time-out of its own */
+    return watching && (w->http == 0 || w->mode == GV_K8S_STREAM || w->k->bookmarks_seen);
+}
+
 static bool may_open(const gv_k8s_watch *w) {
-    return !w->handle && !w->ended && !w->list && !w->has_pending && w->mode != GV_K8S_GONE &&
+    return !w->handle && !w->ended && !w->has_pending && w->mode != GV_K8S_GONE &&
            w->not_before <= w->k->now;
 }
 
 grove_status gv_k8s_watches_step(gv_k8s *k, gv_k8s_readiness ready) {
     sweep(k);
     for (gv_k8s_watch *w = k->watches; w; w = w->next) {
-        bool silent = k->now - w->heard_at > SILENCE && k->bookmarks_seen;
-        if (w->handle && silent && w->mode == GV_K8S_WATCH) {
+        if (is_timed(w) && k->now - w->heard_at > SILENCE && !w->has_pending) {
             gv_k8s_log(k, GROVE_LOG_INFO, "a watch has fallen silent", "kind",
                        grove_kind_name(w->kind));
             gv_k8s_watch_stop(w);
             k->stats.watches_lost++;
+            if (w->mode == GV_K8S_STREAM) { /* what began it was not finished: from the start */
+                gv_k8s_watch_lost(w, "the beginning of a watch has fallen silent", true);
+            }
         }
         if (may_open(w) && ready == GV_K8S_READY && !k->paused) {
             grove_status st = open_stream(w);
@@ -272,8 +293,12 @@ grove_status gv_k8s_watches_step(gv_k8s *k, gv_k8s_readiness ready) {
 /* ---- telling ---- */
 
 static void told(gv_k8s_watch *w) {
+    if (w->pending_is_record) {
+        gv_k8s_framer_take(&w->framer);
+    }
     grove_doc_unref(w->pending_doc);
     w->pending_doc = NULL;
+    w->pending_is_record = false;
     w->pending = NULL;
     w->has_pending = false;
     w->synced = w->synced || w->pending_type == GROVE_EVENT_SYNCED;
@@ -289,8 +314,13 @@ static grove_status tell(gv_k8s_watch *w, const grove_sink *sink, uint32_t *budg
         if (st < 0 || !w->has_pending) {
             return st;
         }
+        st = w->pending_is_record ? gv_k8s_watch_record(w) : GROVE_OK;
+        if (st < 0) {
+            return st;
+        }
         grove_event e = {(uint32_t)sizeof e, w->pending_type, w->token,          w->kind, 0,
                          w->pending_doc,     w->pending,      w->pending_version};
+        e.record = w->pending_is_record ? w->extract : NULL;
         st = sink->event(sink->ctx, &e);
         if (st < 0) {
             return st;
@@ -316,11 +346,11 @@ int64_t gv_k8s_watches_deadline(const gv_k8s *k) {
         if (w->cancelled || k->paused) {
             continue;
         }
-        if (w->has_pending || w->list || w->ended) {
+        if (w->has_pending || w->ended) {
             own = k->now;
         } else if (!w->handle) {
             own = w->not_before;
-        } else if (k->bookmarks_seen && w->mode == GV_K8S_WATCH) {
+        } else if (is_timed(w)) {
             own = w->heard_at + SILENCE + 1;
         }
         at = own < at ? own : at;

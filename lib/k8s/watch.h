@@ -11,6 +11,8 @@
 #ifndef GV_K8S_WATCH_H
 #define GV_K8S_WATCH_H
 
+#include <grove/sys/extract.h>
+
 #include "backend.h"
 
 typedef enum gv_k8s_mode { GV_K8S_LIST, GV_K8S_STREAM, GV_K8S_WATCH, GV_K8S_GONE } gv_k8s_mode;
@@ -27,9 +29,11 @@ typedef struct gv_k8s_watch {
     bool synced;        /* SYNCED was told, or was never owed */
     bool told_any;      /* something was told before SYNCED */
     bool absent;        /* the server does not know the kind */
-    bool whole;         /* list without pages */
     char version[64];   /* resume from here */
-    grove_buf position; /* continue token of the next page */
+    grove_buf position; /* continue token of the page that runs or comes next; empty: the first */
+    bool page_ends;     /* the page that runs is whole */
+    uint32_t page_told,
+        skip; /* items of this page that were told; of it again: to be passed over */
     /* the request that runs */
     void *handle;
     bool ended; /* its end is not yet looked at */
@@ -40,17 +44,18 @@ typedef struct gv_k8s_watch {
     int64_t opened_at, heard_at, not_before;
     bool heard_event;
     /* what came and is not yet told */
-    gv_k8s_framer framer; /* STREAM, WATCH */
-    grove_buf page;       /* LIST, and the body of a failure */
-    grove_doc *list;
-    const grove_node *items, *item;
-    bool list_ends; /* the last page: SYNCED is owed after it */
-    bool has_pending;
+    gv_k8s_framer framer;
+    grove_buf page;          /* the body of a failure */
+    char list_version[64];   /* of the page at hand, good once it is whole */
+    grove_buf list_position; /* the same */
+    bool has_pending, pending_is_record;
     grove_event_type pending_type;
     grove_doc *pending_doc;
     const grove_node *pending;
     char pending_version[64];
-    uint32_t failures; /* in a row */
+    grove_extract *extract;  /* NULL: documents are wanted */
+    const char *record_text; /* what the record borrows from; the framer may move it */
+    uint32_t failures;       /* in a row */
 } gv_k8s_watch;
 
 /* watch_parse.c: the next thing to tell out of what came, as w->pending. */
@@ -66,5 +71,7 @@ void gv_k8s_watch_lost(gv_k8s_watch *w, const char *why, bool pause);
 void gv_k8s_watch_stop(gv_k8s_watch *w);
 void gv_k8s_watch_pend(gv_k8s_watch *w, grove_event_type type, grove_doc *doc,
                        const grove_node *object, const char *version);
+/* Before a pending record is told: reads it again if its text has moved. GROVE_E_NOMEM. */
+grove_status gv_k8s_watch_record(gv_k8s_watch *w);
 
 #endif

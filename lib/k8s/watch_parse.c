@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From bytes to events: pages of lists, lines of watches, and the ends of both. */
+#include <stdio.h>
 #include <string.h>
 
 #include <grove/kinds.h>
@@ -15,6 +16,11 @@ static const char *version_of(const grove_node *object) {
     return v ? v : "";
 }
 
+static const char *kind_of(const grove_node *object) {
+    const char *kind = gv_k8s_member(object, "kind");
+    return kind ? kind : "";
+}
+
 static void set_version(gv_k8s_watch *w, const char *version) {
     size_t n = strlen(version);
     if (n > 0 && n < sizeof w->version) {
@@ -22,55 +28,133 @@ static void set_version(gv_k8s_watch *w, const char *version) {
     }
 }
 
-/* ---- lists ---- */
+/* ---- records ---- */
 
-/* Items of built-in lists do not say what they are. */
-static grove_status typed_item(gv_k8s_watch *w, const grove_node *item, grove_doc **out_doc) {
-    char version[96];
-    grove_builder *b = NULL;
-    if (grove_node_get(item, "kind")) {
-        *out_doc = NULL;
+/* Reads the piece at hand, an event or an item; *out_text: its object. */
+static grove_status read_record(gv_k8s_watch *w, gv_k8s_piece piece, const char *text, size_t len,
+                                grove_event_type *out_type, const char **out_object,
+                                size_t *out_len) {
+    if (piece == GV_K8S_PIECE_ITEM) {
+        *out_type = GROVE_EVENT_ADDED;
+        return grove_extract_read(w->extract, w->kind, text, len, NULL);
+    }
+    return grove_extract_event(w->extract, w->kind, text, len, out_type, out_object, out_len, NULL);
+}
+
+grove_status gv_k8s_watch_record(gv_k8s_watch *w) {
+    const char *text = NULL, *object = NULL;
+    size_t len = 0, object_len = 0;
+    grove_event_type type = 0;
+    gv_k8s_piece piece = gv_k8s_framer_peek(&w->framer, &text, &len);
+    if (text == w->record_text) {
         return GROVE_OK;
     }
-    grove_status st = grove_builder_new(w->k->env, &b);
-    if (st < 0) {
-        return st;
-    }
-    grove_builder_open_object(b, NULL);
-    grove_builder_string(b, "apiVersion", gv_k8s_api_version(w->kind, version));
-    grove_builder_string(b, "kind", grove_kind_name(w->kind));
-    for (const grove_node *c = grove_node_first(item); c; c = grove_node_next(item, c)) {
-        grove_builder_link(b, grove_node_key(c, NULL), w->list, c);
-    }
-    grove_builder_close(b);
-    st = grove_builder_finish(b, out_doc, NULL);
-    grove_builder_free(b);
+    grove_status st = read_record(w, piece, text, len, &type, &object, &object_len);
+    w->record_text = st == GROVE_OK ? text : NULL;
     return st;
 }
 
-static grove_status next_item(gv_k8s_watch *w) {
-    grove_doc *doc = NULL;
-    grove_status st = typed_item(w, w->item, &doc);
-    if (st < 0) {
+static void pend_record(gv_k8s_watch *w, grove_event_type type, const char *text) {
+    w->record_text = text;
+    w->pending_is_record = true;
+    gv_k8s_watch_pend(w, type, NULL, NULL, grove_extract_version(w->extract));
+}
+
+/* ---- lists ---- */
+
+/* Items of built-in lists do not say what they are. Takes `doc` over. */
+static grove_status typed_item(gv_k8s_watch *w, grove_doc *doc, grove_doc **out_doc) {
+    char version[96];
+    grove_builder *b = NULL;
+    const grove_node *item = grove_doc_root(doc);
+    if (grove_node_get(item, "kind")) {
+        *out_doc = doc;
+        return GROVE_OK;
+    }
+    grove_status st = grove_builder_new(w->k->env, &b);
+    if (st == GROVE_OK) {
+        grove_builder_open_object(b, NULL);
+        grove_builder_string(b, "apiVersion", gv_k8s_api_version(w->kind, version));
+        grove_builder_string(b, "kind", grove_kind_name(w->kind));
+        for (const grove_node *c = grove_node_first(item); c; c = grove_node_next(item, c)) {
+            grove_builder_link(b, grove_node_key(c, NULL), doc, c);
+        }
+        grove_builder_close(b);
+        st = grove_builder_finish(b, out_doc, NULL);
+        grove_builder_free(b);
+    }
+    grove_doc_unref(doc);
+    return st;
+}
+
+static void no_list(gv_k8s_watch *w) {
+    gv_k8s_watch_stop(w);
+    gv_k8s_watch_lost(w, "the server answered with something that is no list", true);
+}
+
+static grove_status item_document(gv_k8s_watch *w, const char *text, size_t len) {
+    grove_doc *doc = NULL, *typed = NULL;
+    grove_status st = grove_doc_parse_json(w->k->env, text, len, 0, &doc, NULL);
+    if (st == GROVE_OK) {
+        st = typed_item(w, doc, &typed);
+    }
+    if (st == GROVE_OK) {
+        const grove_node *object = grove_doc_root(typed);
+        gv_k8s_watch_pend(w, GROVE_EVENT_ADDED, typed, object, version_of(object));
+        gv_k8s_framer_take(&w->framer);
+    }
+    return st;
+}
+
+static grove_status on_item(gv_k8s_watch *w, const char *text, size_t len) {
+    if (w->skip > 0) { /* told before the page was cut off */
+        w->skip--;
+        w->page_told++;
+        gv_k8s_framer_take(&w->framer);
+        return GROVE_OK;
+    }
+    grove_event_type type;
+    const char *object;
+    size_t object_len;
+    grove_status st = w->extract ? read_record(w, GV_K8S_PIECE_ITEM, text, len, &type, &object,
+                                               &object_len)
+                                 : item_document(w, text, len);
+    if (st == GROVE_E_NOMEM) {
         return st;
     }
-    const grove_node *object = doc ? grove_doc_root(doc) : w->item;
-    doc = doc ? doc : grove_doc_ref(w->list);
-    gv_k8s_watch_pend(w, GROVE_EVENT_ADDED, doc, object, version_of(w->item));
-    w->item = grove_node_next(w->items, w->item);
+    if (st < 0) {
+        no_list(w);
+        return GROVE_OK;
+    }
+    if (w->extract) {
+        pend_record(w, GROVE_EVENT_ADDED, text);
+    }
+    w->page_told++;
     return GROVE_OK;
 }
 
-static void list_done(gv_k8s_watch *w) {
-    grove_doc_unref(w->list);
-    w->list = NULL;
-    w->items = w->item = NULL;
-    w->failures = 0;
-    if (!w->list_ends) {
-        return; /* the next page is asked for */
+static grove_status on_list_metadata(gv_k8s_watch *w, const char *text, size_t len) {
+    grove_doc *doc = NULL;
+    grove_status st = grove_doc_parse_json(w->k->env, text, len, 0, &doc, NULL);
+    if (st == GROVE_E_NOMEM) {
+        return st;
     }
-    w->list_ends = false;
+    const grove_node *meta = doc ? grove_doc_root(doc) : NULL;
+    const char *version = gv_k8s_member(meta, "resourceVersion");
+    const char *more = gv_k8s_member(meta, "continue");
+    grove_buf_clear(&w->list_position);
+    st = gv_k8s_empty(more) ? GROVE_OK : gv_k8s_put(&w->list_position, more);
+    if (st == GROVE_OK) {
+        (void)snprintf(w->list_version, sizeof w->list_version, "%s", version ? version : "");
+        gv_k8s_framer_take(&w->framer);
+    }
+    grove_doc_unref(doc);
+    return st;
+}
+
+static void all_pages(gv_k8s_watch *w) {
     w->mode = GV_K8S_WATCH;
+    w->k->no_pages[w->kind] = false;
     if (w->absent) {
         w->absent = false;
         gv_k8s_log(w->k, GROVE_LOG_INFO, "the server knows a kind now", "kind",
@@ -81,40 +165,22 @@ static void list_done(gv_k8s_watch *w) {
     }
 }
 
-static grove_status take_page(gv_k8s_watch *w) {
-    grove_doc *doc = NULL;
-    grove_status st = grove_doc_parse_json(w->k->env, w->page.data ? w->page.data : "",
-                                           (size_t)w->page.len, 0, &doc, NULL);
-    if (st == GROVE_E_NOMEM) {
-        return st;
+static void on_list_end(gv_k8s_watch *w) {
+    if (!w->list_version[0]) {
+        no_list(w);
+        return;
     }
-    const grove_node *root = doc ? grove_doc_root(doc) : NULL;
-    const grove_node *items = grove_node_get(root, "items");
-    const char *version = version_of(root);
-    if (grove_node_type(items) != GROVE_ARRAY || !version[0]) {
-        grove_doc_unref(doc);
-        grove_buf_clear(&w->page);
-        w->ended = false;
-        gv_k8s_watch_lost(w, "the server answered with something that is no list", true);
-        return GROVE_OK;
-    }
-    const char *more = gv_k8s_member(grove_node_get(root, "metadata"), "continue");
-    grove_buf_clear(&w->position);
-    st = gv_k8s_empty(more) ? GROVE_OK : gv_k8s_put(&w->position, more);
-    if (st < 0) {
-        grove_doc_unref(doc);
-        return st;
-    }
-    set_version(w, version);
-    w->ended = false;
-    w->list = doc;
-    w->items = items;
-    w->item = grove_node_first(items);
-    w->list_ends = w->position.len == 0;
-    grove_buf_fini(&w->page); /* a page may be large */
-    grove_buf_init(&w->page, w->k->env);
+    gv_k8s_framer_take(&w->framer);
+    set_version(w, w->list_version);
+    grove_buf done = w->position;
+    w->position = w->list_position;
+    w->list_position = done;
+    w->page_told = w->failures = 0;
+    w->page_ends = true;
     w->k->activity++;
-    return GROVE_OK;
+    if (w->position.len == 0) {
+        all_pages(w);
+    }
 }
 
 /* ---- streams ---- */
@@ -163,60 +229,72 @@ static grove_event_type type_of(const char *word) {
     return 0;
 }
 
-/* Takes doc over. */
-static void stream_event(gv_k8s_watch *w, grove_doc *doc) {
-    const grove_node *root = grove_doc_root(doc), *object = grove_node_get(root, "object");
-    const char *word = gv_k8s_member(root, "type"), *version = version_of(object);
-    grove_event_type type = type_of(word);
-    if (word && strcmp(word, "ERROR") == 0) {
+static void no_event(gv_k8s_watch *w) {
+    gv_k8s_watch_stop(w);
+    gv_k8s_watch_lost(w, "the server sent an event that is none", true);
+}
+
+static void change(gv_k8s_watch *w, const char *version) {
+    if (w->mode == GV_K8S_WATCH) { /* the events that begin a STREAM come in no order */
+        set_version(w, version);
+    }
+    w->heard_event = true;
+    w->failures = 0;
+}
+
+/* The document of an event, or (bare) of its object alone. */
+static void stream_event(gv_k8s_watch *w, grove_doc *doc, bool bare, grove_event_type known) {
+    const grove_node *root = grove_doc_root(doc);
+    const grove_node *object = bare ? root : grove_node_get(root, "object");
+    const char *word = bare ? NULL : gv_k8s_member(root, "type"), *version = version_of(object);
+    grove_event_type type = bare ? known : type_of(word);
+    bool error = bare ? known == 0 && strcmp(kind_of(object), "Status") == 0
+                      : word && strcmp(word, "ERROR") == 0;
+    if (error) {
         stream_error(w, object);
     } else if (type == 0 || grove_node_type(object) != GROVE_OBJECT || !version[0]) {
-        gv_k8s_watch_stop(w);
-        gv_k8s_watch_lost(w, "the server sent an event that is none", true);
+        no_event(w);
     } else if (type == GROVE_EVENT_BOOKMARK) {
         bookmark(w, object);
     } else {
-        if (w->mode == GV_K8S_WATCH) { /* the events that begin a STREAM come in no order */
-            set_version(w, version);
-        }
-        w->heard_event = true;
-        w->failures = 0;
+        change(w, version);
         gv_k8s_watch_pend(w, type, grove_doc_ref(doc), object, version);
     }
-    grove_doc_unref(doc);
 }
 
-static grove_status next_event(gv_k8s_watch *w, bool *out_any) {
-    const char *text = NULL;
-    size_t len = 0;
-    *out_any = gv_k8s_framer_next(&w->framer, &text, &len);
-    if (!*out_any) {
-        if (w->framer.broken) {
-            gv_k8s_watch_stop(w);
-            gv_k8s_watch_lost(w, "the server sent something that is no event", true);
-        }
+static grove_status on_document(gv_k8s_watch *w, const char *text, size_t len) {
+    grove_doc *doc = NULL;
+    grove_event_type type = 0;
+    const char *object = text;
+    size_t object_len = len;
+    grove_status st = w->extract ? read_record(w, GV_K8S_PIECE_DOCUMENT, text, len, &type, &object,
+                                               &object_len)
+                                 : GROVE_OK;
+    bool record = w->extract && type != 0 && type != GROVE_EVENT_BOOKMARK;
+    if (st == GROVE_OK && record && grove_extract_version(w->extract)[0]) {
+        change(w, grove_extract_version(w->extract));
+        pend_record(w, type, text);
         return GROVE_OK;
     }
-    grove_doc *doc = NULL;
-    grove_status st = grove_doc_parse_json(w->k->env, text, len, 0, &doc, NULL);
-    if (st == GROVE_E_NOMEM) { /* scanned again next time */
-        w->framer.at = w->framer.start;
-        w->framer.depth = 0;
+    st = st < 0 || record ? st : grove_doc_parse_json(w->k->env, object, object_len, 0, &doc, NULL);
+    if (st == GROVE_E_NOMEM) {
         return st;
     }
-    if (st < 0) {
-        gv_k8s_watch_stop(w);
-        gv_k8s_watch_lost(w, "the server sent an event that is no JSON", true);
+    if (!doc) {
+        no_event(w);
         return GROVE_OK;
     }
-    stream_event(w, doc);
+    stream_event(w, doc, w->extract != NULL, type);
+    gv_k8s_framer_take(&w->framer);
+    grove_doc_unref(doc);
     return GROVE_OK;
 }
 
 /* ---- ends ---- */
 
 static void begin_again(gv_k8s_watch *w, bool pause) {
-    if (w->mode == GV_K8S_WATCH || (!w->told_any && !pause)) {
+    bool later_page = w->mode == GV_K8S_LIST && w->position.len > 0; /* the same state again */
+    if (w->mode == GV_K8S_WATCH || later_page || (!w->told_any && !pause)) {
         if (pause) {
             gv_k8s_watch_pause(w);
         }
@@ -266,7 +344,7 @@ static grove_status failed(gv_k8s_watch *w) {
     grove_buf_clear(&w->page);
     switch (v.status) {
     case GROVE_E_GONE:
-        w->whole = w->mode == GV_K8S_LIST && w->position.len > 0;
+        w->k->no_pages[w->kind] = w->mode == GV_K8S_LIST && w->position.len > 0;
         gv_k8s_watch_lost(w, v.message, !w->synced && !w->told_any);
         break;
     case GROVE_E_REFUSED:
@@ -299,43 +377,67 @@ static grove_status failed(gv_k8s_watch *w) {
 }
 
 static grove_status look_at_end(gv_k8s_watch *w) {
-    bool answered = w->how == GV_K8S_END_ANSWERED && w->http >= 200 && w->http < 300;
+    bool answered = w->how == GV_K8S_END_ANSWERED, opened = w->http >= 200 && w->http < 300;
     w->k->activity++;
-    if (w->mode == GV_K8S_LIST) {
-        return answered ? take_page(w) : failed(w);
-    }
-    bool opened = w->http >= 200 && w->http < 300;
     if (!opened) {
         return failed(w);
     }
     w->ended = false;
-    gv_k8s_framer_reset(&w->framer); /* half an event, if anything */
-    bool hasty = w->k->now - w->opened_at < SHORT_WATCH && !w->heard_event;
+    if (w->page_ends) { /* the page that ended was whole */
+        w->page_ends = false;
+        return GROVE_OK;
+    }
+    gv_k8s_framer_reset(&w->framer, false); /* half an event or page, if anything */
+    if (w->mode == GV_K8S_LIST && answered) {
+        gv_k8s_watch_lost(w, "the server answered with something that is no list", true);
+        return GROVE_OK;
+    }
+    bool hasty = w->mode == GV_K8S_LIST ||
+                 (w->k->now - w->opened_at < SHORT_WATCH && !w->heard_event);
     begin_again(w, hasty || (!answered && w->failures > 0));
+    return GROVE_OK;
+}
+
+static grove_status next_piece(gv_k8s_watch *w, bool *out_any) {
+    const char *text = NULL;
+    size_t len = 0;
+    gv_k8s_piece piece = gv_k8s_framer_peek(&w->framer, &text, &len);
+    *out_any = piece != GV_K8S_PIECE_NONE;
+    switch (piece) {
+    case GV_K8S_PIECE_DOCUMENT:
+        return on_document(w, text, len);
+    case GV_K8S_PIECE_ITEM:
+        return on_item(w, text, len);
+    case GV_K8S_PIECE_METADATA:
+        return on_list_metadata(w, text, len);
+    case GV_K8S_PIECE_END:
+        on_list_end(w);
+        return GROVE_OK;
+    default:
+        break;
+    }
+    if (w->framer.broken && w->mode == GV_K8S_LIST) {
+        no_list(w);
+    } else if (w->framer.broken) {
+        no_event(w);
+    } else if (w->ended) {
+        *out_any = true;
+        return look_at_end(w);
+    }
+    *out_any = *out_any || w->framer.broken;
     return GROVE_OK;
 }
 
 grove_status gv_k8s_watch_prepare(gv_k8s_watch *w) {
     grove_status st = GROVE_OK;
-    while (!w->has_pending && st == GROVE_OK && !w->cancelled) {
-        bool any = true;
-        if (w->mode == GV_K8S_GONE) {
-            if (w->not_before > w->k->now) {
-                return GROVE_OK;
-            }
-            gv_k8s_watch_pend(w, GROVE_EVENT_GONE, NULL, NULL, "");
-        } else if (w->item) {
-            st = next_item(w);
-        } else if (w->list) {
-            list_done(w);
+    bool any = true;
+    while (any && !w->has_pending && st == GROVE_OK && !w->cancelled) {
+        if (w->mode != GV_K8S_GONE) {
+            st = next_piece(w, &any);
+        } else if (w->not_before > w->k->now) {
+            return GROVE_OK;
         } else {
-            st = next_event(w, &any);
-            if (st == GROVE_OK && !any && w->mode != GV_K8S_GONE) {
-                if (!w->ended) {
-                    return GROVE_OK;
-                }
-                st = look_at_end(w);
-            }
+            gv_k8s_watch_pend(w, GROVE_EVENT_GONE, NULL, NULL, "");
         }
     }
     return st;

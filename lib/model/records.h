@@ -177,11 +177,12 @@ typedef struct gv_taint_fact {
 typedef struct gv_label_fact {
     gv_str key, value;
 } gv_label_fact;
+typedef GV_VEC(gv_label_fact) gv_label_facts;
 
 typedef struct gv_node_facts {
     gv_head_facts head;
     uint32_t flags;
-    GV_VEC(gv_label_fact) labels;
+    gv_label_facts labels;
     GV_VEC(gv_taint_fact) taints;
     gv_request_facts allocatable;
 } gv_node_facts;

@@ -3,7 +3,7 @@
 #include <limits.h>
 
 #include "model/labels.h"
-#include "model/records.h"
+#include "model/records_take.h"
 #include "value/scalar.h"
 
 static gv_str text_of(const grove_node *node) {
@@ -14,6 +14,17 @@ static gv_str text_of(const grove_node *node) {
 
 static gv_str text_at(const grove_node *object, const char *key) {
     return text_of(grove_node_get(object, key));
+}
+
+/* A member of the other type reads as absent. */
+static const grove_node *array_at(const grove_node *object, const char *key) {
+    const grove_node *n = grove_node_get(object, key);
+    return grove_node_type(n) == GROVE_ARRAY ? n : NULL;
+}
+
+static const grove_node *object_at(const grove_node *object, const char *key) {
+    const grove_node *n = grove_node_get(object, key);
+    return grove_node_type(n) == GROVE_OBJECT ? n : NULL;
 }
 
 static int64_t int_at(const grove_node *object, const char *key, int64_t otherwise) {
@@ -31,7 +42,7 @@ static int64_t time_at(const grove_node *object, const char *key) {
 }
 
 static const grove_node *controller_of(const grove_node *metadata, uint32_t *out_n) {
-    const grove_node *owners = grove_node_get(metadata, "ownerReferences");
+    const grove_node *owners = array_at(metadata, "ownerReferences");
     const grove_node *found = NULL;
     *out_n = grove_node_size(owners);
     for (const grove_node *o = grove_node_first(owners); o; o = grove_node_next(owners, o)) {
@@ -72,213 +83,80 @@ grove_status gv_head_read(const grove_node *object, gv_head_facts *out, grove_er
 
 /* ---- requests ---- */
 
-typedef struct sums {
-    gv_request_facts now;  /* what runs beside what is looked at */
-    gv_request_facts peak; /* largest need of any moment of the start */
-} sums;
-
-static gv_request_fact *slot(grove_env *env, gv_request_facts *list, gv_str name) {
-    for (size_t i = 0; i < list->n; i++) {
-        if (gv_str_eq(list->v[i].name, name)) {
-            return &list->v[i];
-        }
-    }
-    gv_request_fact fresh = {name, 0};
-    return gv_vec_push(env, list, fresh) ? &list->v[list->n - 1] : NULL;
-}
-
 static int64_t amount_of(const grove_node *quantity, gv_str resource) {
-    grove_quantity q;
-    size_t n = 0;
-    int64_t amount = 0;
-    const char *text = grove_node_textn(quantity, &n);
-    if (text == NULL || grove_quantity_parse(text, n, &q, NULL) < 0) {
-        return 0;
-    }
-    grove_status s = gv_str_is(resource, "cpu") ? grove_quantity_milli(&q, &amount)
-                                                : grove_quantity_units(&q, &amount);
-    return s == GROVE_OK ? amount : INT64_MAX;
-}
-
-static int64_t plus(int64_t a, int64_t b) {
-    return a > INT64_MAX - b ? INT64_MAX : a + b;
+    gv_str text = {NULL, 0};
+    text.p = grove_node_textn(quantity, &text.n);
+    return gv_request_amount(text, resource);
 }
 
 /* Adds each request of `resources` (a limit counts where no request is given) to *list. */
 static bool add_requests(grove_env *env, const grove_node *resources, gv_request_facts *list) {
-    const grove_node *requests = grove_node_get(resources, "requests");
-    const grove_node *limits = grove_node_get(resources, "limits");
-    const grove_node *both[] = {requests, limits};
+    const grove_node *requests = object_at(resources, "requests");
+    const grove_node *both[] = {requests, object_at(resources, "limits")};
     for (int k = 0; k < 2; k++) {
         for (const grove_node *m = grove_node_first(both[k]); m; m = grove_node_next(both[k], m)) {
             gv_str name;
             name.p = grove_node_key(m, &name.n);
-            if (k == 1 && grove_node_getn(requests, name.p, name.n) != NULL) {
-                continue;
-            }
-            gv_request_fact *r = slot(env, list, name);
-            if (r == NULL) {
+            bool counted = k == 1 && grove_node_getn(requests, name.p, name.n) != NULL;
+            if (!counted && !gv_request_add(env, list, name, amount_of(m, name))) {
                 return false;
             }
-            r->amount = plus(r->amount, amount_of(m, name));
         }
     }
     return true;
 }
 
-static bool raise_to(grove_env *env, gv_request_facts *peak, const gv_request_facts *base,
-                     const gv_request_facts *more) {
-    for (size_t i = 0; base && i < base->n; i++) {
-        gv_request_fact *p = slot(env, peak, base->v[i].name);
-        if (p == NULL) {
-            return false;
-        }
-        p->amount = p->amount > base->v[i].amount ? p->amount : base->v[i].amount;
+static bool read_init(grove_env *env, const grove_node *pod_spec, gv_request_sums *s) {
+    const grove_node *list = array_at(pod_spec, "initContainers");
+    bool ok = true;
+    for (const grove_node *c = grove_node_first(list); ok && c; c = grove_node_next(list, c)) {
+        gv_request_facts own = {0};
+        bool sidecar = gv_str_is(text_at(c, "restartPolicy"), "Always");
+        ok = add_requests(env, grove_node_get(c, "resources"), &own) &&
+             gv_requests_init(env, s, &own, sidecar);
+        gv_vec_fini(env, &own);
     }
-    for (size_t i = 0; more && i < more->n; i++) {
-        int64_t beside = 0;
-        for (size_t k = 0; base && k < base->n; k++) {
-            beside = gv_str_eq(base->v[k].name, more->v[i].name) ? base->v[k].amount : beside;
-        }
-        gv_request_fact *p = slot(env, peak, more->v[i].name);
-        if (p == NULL) {
-            return false;
-        }
-        int64_t need = plus(beside, more->v[i].amount);
-        p->amount = p->amount > need ? p->amount : need;
-    }
-    return true;
-}
-
-/* Init containers run one after another beside the sidecars started so far. */
-static bool add_init(grove_env *env, const grove_node *pod_spec, sums *s) {
-    const grove_node *list = grove_node_get(pod_spec, "initContainers");
-    for (const grove_node *c = grove_node_first(list); c; c = grove_node_next(list, c)) {
-        const grove_node *resources = grove_node_get(c, "resources");
-        bool ok;
-        if (gv_str_is(text_at(c, "restartPolicy"), "Always")) {
-            ok = add_requests(env, resources, &s->now) && raise_to(env, &s->peak, &s->now, NULL);
-        } else {
-            gv_request_facts own = {0};
-            ok = add_requests(env, resources, &own) && raise_to(env, &s->peak, &s->now, &own);
-            gv_vec_fini(env, &own);
-        }
-        if (!ok) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Pod-level resources replace the sum of the containers', per resource that they name. */
-static bool pod_level(grove_env *env, const grove_node *pod_spec, gv_request_facts *peak) {
-    gv_request_facts own = {0};
-    bool ok = add_requests(env, grove_node_get(pod_spec, "resources"), &own);
-    for (size_t i = 0; ok && i < own.n; i++) {
-        gv_request_fact *p = slot(env, peak, own.v[i].name);
-        ok = p != NULL;
-        if (ok) {
-            p->amount = own.v[i].amount;
-        }
-    }
-    gv_vec_fini(env, &own);
     return ok;
 }
 
-static bool add_overhead(grove_env *env, const grove_node *pod_spec, gv_request_facts *peak) {
-    const grove_node *overhead = grove_node_get(pod_spec, "overhead");
-    for (const grove_node *m = grove_node_first(overhead); m; m = grove_node_next(overhead, m)) {
+static bool read_overhead(grove_env *env, const grove_node *pod_spec, gv_request_facts *list) {
+    const grove_node *overhead = object_at(pod_spec, "overhead");
+    bool ok = true;
+    for (const grove_node *m = grove_node_first(overhead); ok && m;
+         m = grove_node_next(overhead, m)) {
         gv_str name;
         name.p = grove_node_key(m, &name.n);
-        gv_request_fact *p = slot(env, peak, name);
-        if (p == NULL) {
-            return false;
-        }
-        p->amount = plus(p->amount, amount_of(m, name));
+        ok = gv_request_add(env, list, name, amount_of(m, name));
     }
-    return true;
-}
-
-static void sort_requests(gv_request_facts *list) {
-    for (size_t i = 1; i < list->n; i++) {
-        gv_request_fact x = list->v[i];
-        size_t k = i;
-        for (; k > 0 && gv_str_cmp(list->v[k - 1].name, x.name) > 0; k--) {
-            list->v[k] = list->v[k - 1];
-        }
-        list->v[k] = x;
-    }
+    return ok;
 }
 
 grove_status gv_podspec_requests(grove_env *env, const grove_node *pod_spec, gv_request_facts *out,
                                  grove_error *err) {
-    sums s = {0};
-    const grove_node *containers = grove_node_get(pod_spec, "containers");
-    bool ok = add_init(env, pod_spec, &s);
+    gv_request_sums s = {0};
+    gv_request_facts pod = {0}, overhead = {0};
+    const grove_node *containers = array_at(pod_spec, "containers");
+    bool ok = read_init(env, pod_spec, &s);
     for (const grove_node *c = grove_node_first(containers); ok && c;
          c = grove_node_next(containers, c)) {
         ok = add_requests(env, grove_node_get(c, "resources"), &s.now);
     }
-    ok = ok && raise_to(env, &s.peak, &s.now, NULL) && pod_level(env, pod_spec, &s.peak) &&
-         add_overhead(env, pod_spec, &s.peak);
-    for (size_t i = 0; ok && i < s.peak.n; i++) {
-        ok = s.peak.v[i].amount == 0 || gv_vec_push(env, out, s.peak.v[i]);
-    }
-    gv_vec_fini(env, &s.now);
-    gv_vec_fini(env, &s.peak);
-    if (!ok) {
-        return gv_error_nomem(err);
-    }
-    sort_requests(out);
-    return GROVE_OK;
+    ok = ok && add_requests(env, grove_node_get(pod_spec, "resources"), &pod) &&
+         read_overhead(env, pod_spec, &overhead) &&
+         gv_requests_finish(env, &s, &pod, &overhead, out);
+    gv_vec_fini(env, &pod);
+    gv_vec_fini(env, &overhead);
+    gv_requests_fini(env, &s);
+    return ok ? GROVE_OK : gv_error_nomem(err);
 }
 
 /* ---- pods ---- */
 
-static gv_pod_phase phase_of(gv_str text) {
-    static const char *const words[] = {"", "Pending", "Running", "Succeeded", "Failed", "Unknown"};
-    for (int i = 1; i < 6; i++) {
-        if (gv_str_is(text, words[i])) {
-            return (gv_pod_phase)i;
-        }
-    }
-    return GV_POD_PHASE_NONE;
-}
-
-static int32_t index_of(gv_str text) {
-    int64_t n = -1;
-    return gv_str_int64(text, &n) && n >= 0 && n <= INT32_MAX ? (int32_t)n : -1;
-}
-
-/* The integer after the last hyphen of a host name. */
-static int32_t hostname_index(gv_str host) {
-    for (size_t i = host.n; i > 0; i--) {
-        if (host.p[i - 1] == '-') {
-            return index_of((gv_str){host.p + i, host.n - i});
-        }
-    }
-    return -1;
-}
-
 static void read_conditions(const grove_node *status, gv_pod_facts *f) {
-    const grove_node *list = grove_node_get(status, "conditions");
+    const grove_node *list = array_at(status, "conditions");
     for (const grove_node *c = grove_node_first(list); c; c = grove_node_next(list, c)) {
-        gv_str type = text_at(c, "type");
-        gv_str value = text_at(c, "status");
-        gv_str reason = text_at(c, "reason");
-        bool is_true = gv_str_is(value, "True");
-        if (gv_str_is(type, "Ready")) {
-            f->flags |= is_true ? GV_POD_READY : 0u;
-            f->ready_since = time_at(c, "lastTransitionTime");
-        } else if (gv_str_is(type, "PodScheduled")) {
-            bool is_false = gv_str_is(value, "False");
-            f->flags |= is_true ? GV_POD_SCHEDULED : 0u;
-            f->flags |= is_false && gv_str_is(reason, "SchedulingGated") ? GV_POD_GATED_COND : 0u;
-            f->flags |= is_false && gv_str_is(reason, "Unschedulable") ? GV_POD_UNSCHEDULABLE : 0u;
-            f->scheduled_since = time_at(c, "lastTransitionTime");
-        } else if (gv_str_is(type, "DisruptionTarget")) {
-            f->flags |= is_true ? GV_POD_DISRUPTED : 0u;
-        }
+        gv_pod_take_condition(f, text_at(c, "type"), text_at(c, "status"), text_at(c, "reason"),
+                              time_at(c, "lastTransitionTime"));
     }
 }
 
@@ -288,11 +166,11 @@ static bool failed_before(const grove_node *status) {
 }
 
 static void read_containers(const grove_node *spec, const grove_node *status, gv_pod_facts *f) {
-    const grove_node *init = grove_node_get(status, "initContainerStatuses");
+    const grove_node *init = array_at(status, "initContainerStatuses");
     for (const grove_node *c = grove_node_first(init); c; c = grove_node_next(init, c)) {
         f->flags |= failed_before(c) ? GV_POD_ERRONEOUS : 0u;
     }
-    const grove_node *main_list = grove_node_get(status, "containerStatuses");
+    const grove_node *main_list = array_at(status, "containerStatuses");
     uint32_t started = 0;
     for (const grove_node *c = grove_node_first(main_list); c; c = grove_node_next(main_list, c)) {
         bool is_started = grove_node_is_true(grove_node_get(c, "started")) != 0;
@@ -304,13 +182,13 @@ static void read_containers(const grove_node *spec, const grove_node *status, gv
                               "finishedAt");
         f->ended = end > f->ended ? end : f->ended;
     }
-    if (started < grove_node_size(grove_node_get(spec, "containers"))) {
+    if (started < grove_node_size(array_at(spec, "containers"))) {
         f->flags |= GV_POD_NOT_STARTED;
     }
 }
 
 static void read_gates(const grove_node *spec, gv_pod_facts *f) {
-    const grove_node *gates = grove_node_get(spec, "schedulingGates");
+    const grove_node *gates = array_at(spec, "schedulingGates");
     uint32_t i = 0;
     for (const grove_node *g = grove_node_first(gates); g; g = grove_node_next(gates, g), i++) {
         if (gv_str_is(text_at(g, "name"), GV_GATE)) {
@@ -327,18 +205,13 @@ static bool read_ports(grove_env *env, const grove_node *spec, gv_pod_facts *f) 
     static const char *const lists[] = {"containers", "initContainers"};
     bool host_network = grove_node_is_true(grove_node_get(spec, "hostNetwork")) != 0;
     for (int k = 0; k < 2; k++) {
-        const grove_node *list = grove_node_get(spec, lists[k]);
+        const grove_node *list = array_at(spec, lists[k]);
         for (const grove_node *c = grove_node_first(list); c; c = grove_node_next(list, c)) {
-            const grove_node *ports = grove_node_get(c, "ports");
+            const grove_node *ports = array_at(c, "ports");
             for (const grove_node *p = grove_node_first(ports); p; p = grove_node_next(ports, p)) {
                 int64_t port = int_at(p, "hostPort",
                                       host_network ? int_at(p, "containerPort", 0) : 0);
-                gv_str protocol = text_at(p, "protocol");
-                gv_host_port host = {(int32_t)port, gv_str_is(protocol, "UDP")    ? 1u
-                                                    : gv_str_is(protocol, "SCTP") ? 2u
-                                                                                  : 0u};
-                if (port > 0 && port <= 65535 && f->ports.n < UINT16_MAX &&
-                    !gv_vec_push(env, &f->ports, host)) {
+                if (!gv_pod_take_port(env, f, port, text_at(p, "protocol"))) {
                     return false;
                 }
             }
@@ -360,9 +233,9 @@ grove_status gv_pod_read(grove_env *env, const grove_node *pod, gv_pod_facts *ou
     out->requests.n = out->ports.n = 0;
     out->gate_at = out->n_gates = 0;
     out->ready_since = out->scheduled_since = out->ended = GV_TIME_NONE;
-    out->phase = phase_of(text_at(status, "phase"));
-    out->index = index_of(text_at(labels, GV_LABEL_POD_INDEX));
-    out->hostname_index = hostname_index(text_at(spec, "hostname"));
+    out->phase = gv_pod_phase_of(text_at(status, "phase"));
+    out->index = gv_pod_index_of(text_at(labels, GV_LABEL_POD_INDEX));
+    out->hostname_index = gv_pod_hostname_index(text_at(spec, "hostname"));
     out->priority = (int32_t)int_at(spec, "priority", 0);
     out->clique = text_at(labels, GV_LABEL_CLIQUE);
     out->gang = text_at(labels, GV_LABEL_GANG);
@@ -371,7 +244,7 @@ grove_status gv_pod_read(grove_env *env, const grove_node *pod, gv_pod_facts *ou
     out->node = text_at(spec, "nodeName");
     out->scheduler = text_at(spec, "schedulerName");
     out->priority_class = text_at(spec, "priorityClassName");
-    if (grove_node_size(grove_node_at_path(pod, "/metadata/finalizers")) > 0) {
+    if (grove_node_size(array_at(grove_node_get(pod, "metadata"), "finalizers")) > 0) {
         out->flags |= GV_POD_HAS_FINALIZER;
     }
     read_conditions(status, out);
@@ -394,10 +267,6 @@ void gv_pod_facts_fini(grove_env *env, gv_pod_facts *facts) {
 
 /* ---- nodes ---- */
 
-static int compare_label(const gv_label_fact *a, const gv_label_fact *b) {
-    return gv_str_cmp(a->key, b->key);
-}
-
 static bool read_labels(grove_env *env, const grove_node *labels, gv_node_facts *f) {
     f->labels.n = 0;
     for (const grove_node *m = grove_node_first(labels); m; m = grove_node_next(labels, m)) {
@@ -407,21 +276,14 @@ static bool read_labels(grove_env *env, const grove_node *labels, gv_node_facts 
             return false;
         }
     }
-    for (size_t i = 1; i < f->labels.n; i++) { /* few, and mostly sorted already */
-        gv_label_fact x = f->labels.v[i];
-        size_t k = i;
-        for (; k > 0 && compare_label(&f->labels.v[k - 1], &x) > 0; k--) {
-            f->labels.v[k] = f->labels.v[k - 1];
-        }
-        f->labels.v[k] = x;
-    }
+    gv_labels_sort(&f->labels);
     return true;
 }
 
 static bool read_allocatable(grove_env *env, const grove_node *status, gv_node_facts *f) {
-    const grove_node *list = grove_node_get(status, "allocatable");
+    const grove_node *list = object_at(status, "allocatable");
     if (list == NULL) {
-        list = grove_node_get(status, "capacity");
+        list = object_at(status, "capacity");
     }
     bool ok = true;
     f->allocatable.n = 0;
@@ -431,7 +293,7 @@ static bool read_allocatable(grove_env *env, const grove_node *status, gv_node_f
         r.amount = amount_of(m, r.name);
         ok = gv_vec_push(env, &f->allocatable, r);
     }
-    sort_requests(&f->allocatable);
+    gv_requests_sort(&f->allocatable);
     return ok;
 }
 
@@ -446,7 +308,7 @@ grove_status gv_node_read(grove_env *env, const grove_node *node, gv_node_facts 
     out->flags = 0;
     out->flags |= grove_node_is_true(grove_node_get(spec, "unschedulable")) ? GV_NODE_UNSCHEDULABLE
                                                                             : 0u;
-    const grove_node *conditions = grove_node_get(status, "conditions");
+    const grove_node *conditions = array_at(status, "conditions");
     for (const grove_node *c = grove_node_first(conditions); c;
          c = grove_node_next(conditions, c)) {
         if (gv_str_is(text_at(c, "type"), "Ready") && gv_str_is(text_at(c, "status"), "True")) {
@@ -454,9 +316,9 @@ grove_status gv_node_read(grove_env *env, const grove_node *node, gv_node_facts 
         }
     }
     out->taints.n = 0;
-    bool ok = read_labels(env, grove_node_at_path(node, "/metadata/labels"), out) &&
+    bool ok = read_labels(env, object_at(grove_node_get(node, "metadata"), "labels"), out) &&
               read_allocatable(env, status, out);
-    const grove_node *taints = grove_node_get(spec, "taints");
+    const grove_node *taints = array_at(spec, "taints");
     for (const grove_node *t = grove_node_first(taints); ok && t; t = grove_node_next(taints, t)) {
         gv_taint_fact taint = {text_at(t, "key"), text_at(t, "value"), text_at(t, "effect")};
         ok = gv_vec_push(env, &out->taints, taint);

@@ -63,6 +63,8 @@ bool gv_name_is(const void *object, const void *key);
 /* Makes an object that is in no index yet. extra_flags are ored to the head's. */
 grove_status gv_object_make(grove_store *s, grove_doc *doc, const grove_node *node,
                             uint32_t extra_flags, gv_object **out, grove_error *err);
+grove_status gv_object_make_record(grove_store *s, const grove_extract *record, gv_object **out,
+                                   grove_error *err);
 /* Change of a copy; what is not named stays. */
 typedef struct gv_object_change {
     uint32_t set_flags;   /* GV_HEAD_* */

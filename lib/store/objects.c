@@ -112,6 +112,12 @@ grove_status gv_object_make(grove_store *s, grove_doc *doc, const grove_node *no
     return make_document(s, &head, doc, node, out, err);
 }
 
+grove_status gv_object_make_record(grove_store *s, const grove_extract *record, gv_object **out,
+                                   grove_error *err) {
+    return record->kind == GV_KIND_POD ? make_pod(s, &record->pod, out, err)
+                                       : make_node(s, &record->node, out, err);
+}
+
 /* ---- copies with a change ---- */
 
 static gv_head_facts head_facts(const gv_head *h, const gv_object_change *change) {

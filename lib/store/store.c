@@ -109,19 +109,8 @@ static bool is_stale(const gv_object *known, const gv_object *fresh) {
            strcmp(known->u.head.uid, fresh->u.head.uid) == 0;
 }
 
-grove_status grove_store_put(grove_store *store, grove_doc *doc, const grove_node *object,
-                             grove_error *err) {
-    if (store == NULL || doc == NULL || object == NULL) {
-        return gv_error(err, GROVE_E_INVALID, "store, document and object are required");
-    }
-    if (!is_read(gv_kind_of(object))) {
-        return gv_error(err, GROVE_E_UNSUPPORTED, "planning reads no objects of this kind");
-    }
-    gv_object *fresh = NULL;
-    grove_status status = gv_object_make(store, doc, object, 0, &fresh, err);
-    if (status < 0) {
-        return status;
-    }
+/* Takes `fresh` over, also when it fails. */
+static grove_status observe(grove_store *store, gv_object *fresh, grove_error *err) {
     const gv_head *h = &fresh->u.head;
     gv_kind kind = h->kind;
     uint64_t version = h->rv_order;
@@ -135,8 +124,8 @@ grove_status grove_store_put(grove_store *store, grove_doc *doc, const grove_nod
         return GROVE_OK;
     }
     bool covered = ov != NULL && !ov->transparent;
-    status = ov != NULL ? gv_overlay_observe(store, ov, fresh, err)
-                        : gv_store_show(store, visible, fresh, false, err);
+    grove_status status = ov != NULL ? gv_overlay_observe(store, ov, fresh, err)
+                                     : gv_store_show(store, visible, fresh, false, err);
     if (status < 0) {
         if (!covered) {
             gv_object_free(store, fresh); /* a covering overlay holds it already */
@@ -147,6 +136,29 @@ grove_status grove_store_put(grove_store *store, grove_doc *doc, const grove_nod
         store->version[kind] = version;
     }
     return GROVE_OK;
+}
+
+grove_status grove_store_put(grove_store *store, grove_doc *doc, const grove_node *object,
+                             grove_error *err) {
+    if (store == NULL || doc == NULL || object == NULL) {
+        return gv_error(err, GROVE_E_INVALID, "store, document and object are required");
+    }
+    if (!is_read(gv_kind_of(object))) {
+        return gv_error(err, GROVE_E_UNSUPPORTED, "planning reads no objects of this kind");
+    }
+    gv_object *fresh = NULL;
+    grove_status status = gv_object_make(store, doc, object, 0, &fresh, err);
+    return status < 0 ? status : observe(store, fresh, err);
+}
+
+grove_status grove_store_put_record(grove_store *store, const grove_extract *record,
+                                    grove_error *err) {
+    if (store == NULL || record == NULL || gv_extract_head(record) == NULL) {
+        return gv_error(err, GROVE_E_INVALID, "store and a record are required");
+    }
+    gv_object *fresh = NULL;
+    grove_status status = gv_object_make_record(store, record, &fresh, err);
+    return status < 0 ? status : observe(store, fresh, err);
 }
 
 static grove_status remove_observed(grove_store *s, gv_kind kind, gv_str ns, gv_str name,
@@ -173,20 +185,28 @@ static grove_status remove_observed(grove_store *s, gv_kind kind, gv_str ns, gv_
                       : gv_store_show(s, visible, NULL, false, err);
 }
 
+static grove_status remove_head(grove_store *store, const gv_head_facts *head, grove_error *err) {
+    grove_status status = remove_observed(store, head->kind, head->ns, head->name, head->uid, err);
+    if (status == GROVE_OK) {
+        gv_store_bookmark(store, head->kind, head->rv);
+    }
+    return status;
+}
+
 grove_status grove_store_remove(grove_store *store, const grove_node *object, grove_error *err) {
     if (store == NULL || object == NULL) {
         return gv_error(err, GROVE_E_INVALID, "store and object are required");
     }
     gv_head_facts f;
     grove_status status = gv_head_read(object, &f, err);
-    if (status < 0) {
-        return status;
-    }
-    status = remove_observed(store, f.kind, f.ns, f.name, f.uid, err);
-    if (status == GROVE_OK) {
-        gv_store_bookmark(store, f.kind, f.rv);
-    }
-    return status;
+    return status < 0 ? status : remove_head(store, &f, err);
+}
+
+grove_status grove_store_remove_record(grove_store *store, const grove_extract *record,
+                                       grove_error *err) {
+    const gv_head_facts *head = store && record ? gv_extract_head(record) : NULL;
+    return head ? remove_head(store, head, err)
+                : gv_error(err, GROVE_E_INVALID, "store and a record are required");
 }
 
 /* ---- versions and relists ---- */

@@ -12,6 +12,7 @@
 #include <grove/store.h>
 #include <grove/verbs.h>
 
+#include "model/extract.h"
 #include "model/records.h"
 
 /* ---- objects and lists ---- */

@@ -44,6 +44,21 @@ static char *skip_plain(char *s) {
     return s;
 }
 
+const char *gv_json_plain(const char *s, const char *end) {
+    while (end - s >= 8) {
+        uint64_t x;
+        memcpy(&x, s, sizeof x);
+        if (special_bytes(x) != 0) {
+            break;
+        }
+        s += 8;
+    }
+    while (s < end && (unsigned char)*s < 0x80 && kinds[(unsigned char)*s] == 0) {
+        s++;
+    }
+    return s;
+}
+
 static gv_json_string failed(char *at, const char *error) {
     return (gv_json_string){at, 0, error};
 }

@@ -15,4 +15,7 @@ typedef struct gv_json_string {
 #define GV_JSON_PADDING 8
 gv_json_string gv_json_string_scan(char *begin);
 
+/* The first byte from s on that is a quote, a backslash, a control character or beyond ASCII; else end. */
+const char *gv_json_plain(const char *s, const char *end);
+
 #endif

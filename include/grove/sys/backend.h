@@ -112,6 +112,8 @@ typedef int32_t grove_event_type;
 #define GROVE_EVENT_SYNCED 5 /**< the first list is complete; once per watch that began with one */
 #define GROVE_EVENT_GONE 6   /**< the position is lost: the watch has ended, begin a new one */
 
+struct grove_extract;
+
 /** Something that a watch saw; borrowed during the call. Since 0.1. */
 typedef struct grove_event {
     uint32_t size; /**< sizeof(grove_event) as the backend knows it */
@@ -122,6 +124,8 @@ typedef struct grove_event {
     grove_doc *object_doc; /**< NULL for BOOKMARK, SYNCED, GONE */
     const grove_node *object;
     const char *resource_version; /**< resume from here; "" for GONE */
+    /** In place of the object where the watch asked for GROVE_WATCH_RECORDS, else NULL; borrowed. */
+    const struct grove_extract *record;
 } grove_event;
 
 /** Receives what `process` delivers. Since 0.1. */
@@ -134,6 +138,12 @@ typedef struct grove_sink {
 } grove_sink;
 
 /**
+ * Pods and nodes may come as records (grove/sys/extract.h), with no object. A backend that has documents
+ * anyway gives those, and decorators take the wish away where they need the object.
+ */
+#define GROVE_WATCH_RECORDS 0x1u
+
+/**
  * A watch to begin. With resource_version NULL or "" it starts with an ADDED for each object there is,
  * then SYNCED, then changes; with one, the changes after it (no SYNCED), or GONE when that is too far
  * back. It runs until `cancel` or GONE; connections that end are the backend's own business.
@@ -144,7 +154,7 @@ typedef struct grove_watch {
     uint32_t size; /**< sizeof(grove_watch) */
     grove_kind kind;
     uint64_t token;
-    uint32_t flags; /**< zero */
+    uint32_t flags; /**< GROVE_WATCH_* */
     uint32_t reserved;
     const char *ns; /**< NULL or "": all namespaces */
     const char *label_selector;

@@ -15,11 +15,15 @@
 #include "support/files.h"
 #include "support/oom.h"
 
-/* Every document, each followed by a 0, in pieces of `piece` bytes (0: random). */
-static grove_status frame(grove_env *env, const char *text, size_t len, size_t piece, uint64_t seed,
-                          grove_buf *out, bool *broken) {
+/*
+ * Every document, each followed by a 0, in pieces of `piece` bytes (0: random); of a list each piece after
+ * a letter for its kind.
+ */
+static grove_status frame(grove_env *env, bool is_list, const char *text, size_t len, size_t piece,
+                          uint64_t seed, grove_buf *out, bool *broken) {
     gv_k8s_framer f;
     gv_k8s_framer_init(&f, env);
+    gv_k8s_framer_reset(&f, is_list);
     grove_status st = GROVE_OK;
     for (size_t at = 0; at < len && st == GROVE_OK;) {
         size_t n = piece > 0 ? piece : (size_t)(grove_random_next(&seed) % 97 + 1);
@@ -28,9 +32,13 @@ static grove_status frame(grove_env *env, const char *text, size_t len, size_t p
         at += n;
         const char *doc = NULL;
         size_t doc_len = 0;
-        while (st == GROVE_OK && gv_k8s_framer_next(&f, &doc, &doc_len)) {
-            st = grove_buf_append(out, doc, doc_len);
+        gv_k8s_piece p;
+        while (st == GROVE_OK && (p = gv_k8s_framer_peek(&f, &doc, &doc_len)) != 0) {
+            const char kinds[] = "?dim.";
+            st = is_list ? grove_buf_append(out, &kinds[p], 1) : st;
+            st = st < 0 ? st : grove_buf_append(out, doc, doc_len);
             st = st < 0 ? st : grove_buf_append(out, "", 1);
+            gv_k8s_framer_take(&f);
         }
     }
     *broken = f.broken;
@@ -38,30 +46,31 @@ static grove_status frame(grove_env *env, const char *text, size_t len, size_t p
     return st;
 }
 
-static void any_cut(void **state) {
-    (void)state;
+static size_t count(const char *text, size_t len, char c) {
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++) {
+        n += text[i] == c;
+    }
+    return n;
+}
+
+/* Every cut of a recorded file gives the pieces that it gives as a whole: *out_pieces of them. */
+static void cuts(const char *file, bool is_list, size_t *out_pieces) {
     size_t len = 0;
-    char *text = test_read("tests/golden/k8s/pods-watch-selector.jsonl", &len);
+    char *text = test_read(file, &len);
     grove_env *env = NULL;
     assert_int_equal(grove_env_new(NULL, &env), GROVE_OK);
     grove_buf whole, cut;
     bool broken = false;
     grove_buf_init(&whole, env);
     grove_buf_init(&cut, env);
-    assert_int_equal(frame(env, text, len, len, 0, &whole, &broken), GROVE_OK);
+    assert_int_equal(frame(env, is_list, text, len, len, 0, &whole, &broken), GROVE_OK);
     assert_false(broken);
-    size_t lines = 0;
-    for (size_t i = 0; i < len; i++) {
-        lines += text[i] == '\n';
-    }
-    size_t docs = 0;
-    for (uint64_t i = 0; i < whole.len; i++) {
-        docs += whole.data[i] == '\0';
-    }
-    assert_int_equal(docs, lines);
+    *out_pieces = count(whole.data, (size_t)whole.len, '\0');
     for (size_t piece = 0; piece < 70; piece++) {
         grove_buf_clear(&cut);
-        assert_int_equal(frame(env, text, len, piece, piece + 11, &cut, &broken), GROVE_OK);
+        assert_int_equal(frame(env, is_list, text, len, piece, piece + 11, &cut, &broken),
+                         GROVE_OK);
         assert_int_equal(cut.len, whole.len);
         assert_memory_equal(cut.data, whole.data, (size_t)whole.len);
     }
@@ -69,6 +78,62 @@ static void any_cut(void **state) {
     grove_buf_fini(&cut);
     grove_env_unref(env);
     free(text);
+}
+
+static void any_cut(void **state) {
+    (void)state;
+    size_t n = 0, len = 0;
+    cuts("tests/golden/k8s/pods-watch-selector.jsonl", false, &n);
+    char *text = test_read("tests/golden/k8s/pods-watch-selector.jsonl", &len);
+    assert_int_equal(n, count(text, len, '\n'));
+    free(text);
+    cuts("tests/golden/k8s/pods-list-limit2-noselector.json", true, &n);
+    assert_int_equal(n, 4); /* two pods, metadata, the end */
+    cuts("tests/golden/k8s/podcliques-list.json", true, &n);
+    assert_int_equal(n, 7);
+}
+
+static void lists(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *pieces;
+        bool broken;
+    } cases[] = {
+        {"{\"kind\":\"L\",\"metadata\":{\"a\":\"}\"},\"items\":[{\"b\":[]} , {}]}\n",
+         "m{\"a\":\"}\"}|i{\"b\":[]}|i{}|.|", false},
+        {"{\"items\":[],\"x\":1.5,\"y\":\"],}\",\"metadata\":{}}", "m{}|.|", false},
+        {"{\"items\":null,\"metadata\":{},\"z\":[{\"items\":[{}]}]}", "m{}|.|", false},
+        {"{\"x\":{\"items\":[{}]},\"items\" : [ {\"a\":\"\\\\\"} ]}", "i{\"a\":\"\\\\\"}|.|",
+         false},
+        {"{\"items\":[{}", "i{}|", false},
+        {"{\"items\":[{}]", "i{}|", false},
+        {"{}", ".|", false},
+        {"{}x", ".|", true},
+        {"[]", "", true},
+        {"{\"items\":{}}", ".|", false},
+        {"{\"items\":3}", "", true},
+        {"{\"items\":[1]}", "", true},
+        {"<html>", "", true},
+    };
+    grove_env *env = NULL;
+    assert_int_equal(grove_env_new(NULL, &env), GROVE_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t piece = 1; piece < 9; piece++) {
+            grove_buf out;
+            bool broken = false;
+            grove_buf_init(&out, env);
+            assert_int_equal(
+                frame(env, true, cases[i].text, strlen(cases[i].text), piece, 0, &out, &broken),
+                GROVE_OK);
+            for (uint64_t k = 0; k < out.len; k++) {
+                out.data[k] = out.data[k] == '\0' ? '|' : out.data[k];
+            }
+            assert_string_equal(out.data ? out.data : "", cases[i].pieces);
+            assert_int_equal(broken, cases[i].broken);
+            grove_buf_fini(&out);
+        }
+    }
+    grove_env_unref(env);
 }
 
 static void shapes(void **state) {
@@ -93,7 +158,7 @@ static void shapes(void **state) {
             bool broken = false;
             grove_buf_init(&out, env);
             assert_int_equal(
-                frame(env, cases[i].text, strlen(cases[i].text), piece, 0, &out, &broken),
+                frame(env, false, cases[i].text, strlen(cases[i].text), piece, 0, &out, &broken),
                 GROVE_OK);
             for (uint64_t k = 0; k < out.len; k++) {
                 out.data[k] = out.data[k] == '\0' ? '|' : out.data[k];
@@ -111,7 +176,7 @@ static grove_status oom_run(grove_env *env, void *ctx) {
     grove_buf out;
     bool broken = false;
     grove_buf_init(&out, env);
-    grove_status st = frame(env, "{\"a\":1}{\"b\":2}", 14, 3, 0, &out, &broken);
+    grove_status st = frame(env, false, "{\"a\":1}{\"b\":2}", 14, 3, 0, &out, &broken);
     grove_buf_fini(&out);
     return st;
 }
@@ -125,6 +190,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_cut),
         cmocka_unit_test(shapes),
+        cmocka_unit_test(lists),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
