@@ -94,6 +94,8 @@ class Tree:
             shutil.rmtree(self.build, ignore_errors=True)
             command = ['meson', 'setup', self.build, self.source, '-Doptimization=1', '-Ddebug=false', '-Dc_args=-w']
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        # new files are known to meson only after this
+        subprocess.run(['ninja', '-C', self.build, 'build.ninja'], check=True, stdout=subprocess.DEVNULL)
 
     def commands(self):
         """file -> the compiler's words, without what is read and written."""

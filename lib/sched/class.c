@@ -166,6 +166,7 @@ static grove_status copy_lists(grove_sched *s, const grove_sched_class_spec *spe
     gv_term *terms = n_terms ? gv_zalloc(s->env, n_terms * sizeof *terms) : NULL;
     if (!ends || (n_terms && !terms)) {
         gv_free(s->env, ends, n_lists * sizeof *ends);
+        gv_free(s->env, terms, n_terms * sizeof *terms);
         return GROVE_E_NOMEM;
     }
     c->list_end = ends;

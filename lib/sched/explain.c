@@ -170,18 +170,19 @@ static void write_unit(writer *w, const gv_problem *p, uint32_t unit) {
 /* ---- what would help ---- */
 
 /* Relaxes one required level by one step and asks again; true when that alone would place the gang. */
-static bool relaxing_helps(grove_sched *s, const grove_gang *gang, int32_t kind, uint32_t id,
-                           uint32_t *out_level, grove_decision *scratch) {
-    grove_gang *g = (grove_gang *)(uintptr_t)gang; /* put back below */
+static bool relaxing_helps(writer *w, int32_t kind, uint32_t id, uint32_t *out_level,
+                           grove_decision *scratch) {
+    grove_gang *g = (grove_gang *)(uintptr_t)w->g; /* put back below */
     uint32_t *at = kind == GROVE_ENTITY_GANG    ? &g->required
                    : kind == GROVE_ENTITY_GROUP ? &g->groups.v[id].required
                                                 : &g->podgroups.v[id].required;
     uint32_t before = *at;
     bool helps = false;
-    for (uint32_t level = before; before != GV_LEVEL_UNKNOWN && level-- > 0 && !helps;) {
+    for (uint32_t level = before;
+         before != GV_LEVEL_UNKNOWN && level-- > 0 && !helps && w->st == GROVE_OK;) {
         *at = level;
-        helps = grove_sched_place(s, g, NULL, scratch, NULL) == GROVE_OK &&
-                scratch->verdict == GROVE_PLACED;
+        w->st = grove_sched_place(w->s, g, NULL, scratch, NULL);
+        helps = w->st == GROVE_OK && scratch->verdict == GROVE_PLACED;
         *out_level = level;
     }
     *at = before;
@@ -212,26 +213,26 @@ static void write_help(writer *w, int32_t kind, uint32_t id, uint32_t from, uint
 static void write_helps(writer *w, grove_decision *scratch) {
     const grove_gang *g = w->g;
     uint32_t level;
-    if (g->required > 0 && relaxing_helps(w->s, g, GROVE_ENTITY_GANG, 0, &level, scratch)) {
+    if (g->required > 0 && relaxing_helps(w, GROVE_ENTITY_GANG, 0, &level, scratch)) {
         write_help(w, GROVE_ENTITY_GANG, 0, g->required, level);
     }
     for (uint32_t i = 0; i < g->groups.n && i < 16; i++) {
         if (g->groups.v[i].required > 0 &&
-            relaxing_helps(w->s, g, GROVE_ENTITY_GROUP, i, &level, scratch)) {
+            relaxing_helps(w, GROVE_ENTITY_GROUP, i, &level, scratch)) {
             write_help(w, GROVE_ENTITY_GROUP, i, g->groups.v[i].required, level);
         }
     }
     for (uint32_t i = 0; i < g->podgroups.n && i < 16; i++) {
         if (g->podgroups.v[i].required > 0 &&
-            relaxing_helps(w->s, g, GROVE_ENTITY_PODGROUP, i, &level, scratch)) {
+            relaxing_helps(w, GROVE_ENTITY_PODGROUP, i, &level, scratch)) {
             write_help(w, GROVE_ENTITY_PODGROUP, i, g->podgroups.v[i].required, level);
         }
     }
 }
 
 static void write_victims(writer *w, grove_decision *scratch) {
-    if (grove_sched_preempt(w->s, w->g, NULL, scratch, NULL) < 0 ||
-        scratch->verdict != GROVE_PLACED || scratch->victims.n == 0) {
+    w->st = w->st < 0 ? w->st : grove_sched_preempt(w->s, w->g, NULL, scratch, NULL);
+    if (w->st < 0 || scratch->verdict != GROVE_PLACED || scratch->victims.n == 0) {
         return;
     }
     if (w->json) {

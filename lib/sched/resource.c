@@ -27,6 +27,10 @@ static bool widen(grove_sched *s, uint32_t wide) {
     for (size_t i = 0; i < s->topologies.n; i++) {
         gv_topology_clear(s, &s->topologies.v[i]);
     }
+    /* All room first: what gives rows back takes their size from the stride. */
+    if (!gv_vec_reserve(s->env, &s->request_rows, (size_t)s->n_vectors * wide + wide)) {
+        return false;
+    }
     if (s->cap_rows > 0) {
         size_t was = s->cap_rows * old * sizeof(int64_t),
                now = s->cap_rows * wide * sizeof(int64_t);
@@ -41,10 +45,6 @@ static bool widen(grove_sched *s, uint32_t wide) {
         gv_free(s->env, s->cap, was);
         s->free = room;
         s->cap = cap;
-    }
-    if (!gv_vec_reserve(s->env, &s->request_rows, (size_t)s->n_vectors * wide + wide)) {
-        /* Rows of nodes are wider than the stride says, but laid out by the old one: still right. */
-        return false;
     }
     spread_rows(s->free, s->nodes.n, old, wide);
     spread_rows(s->cap, s->nodes.n, old, wide);
