@@ -8,6 +8,11 @@
 #include <sys/socket.h>
 
 #include "front/server_parts.h"
+#ifdef GV_FRONT_TLS
+#include <event2/bufferevent_ssl.h>
+
+#include "front/tls.h"
+#endif
 
 #define BODY_MAX (3 * 1024 * 1024) /* as a Kubernetes API server */
 #define HEADERS_MAX (64 * 1024)
@@ -288,6 +293,63 @@ static grove_status bind_to(gv_server *s, const char *listen, grove_error *err) 
     return GROVE_OK;
 }
 
+/* ---- TLS ---- */
+
+#ifdef GV_FRONT_TLS
+static struct bufferevent *on_connection(struct event_base *base, void *ctx) {
+    gv_server *s = ctx;
+    gv_fault_plan plan;
+    gv_faults_connection(s->faults, &plan);
+    SSL *ssl = gv_tls_accept(s->tls, plan.certificate);
+    struct bufferevent *bev = ssl ? bufferevent_openssl_socket_new(base, -1, ssl,
+                                                                   BUFFEREVENT_SSL_ACCEPTING,
+                                                                   BEV_OPT_CLOSE_ON_FREE)
+                                  : NULL;
+    if (bev) { /* a client that goes without a word of TLS is gone all the same */
+        bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
+    }
+    return bev;
+}
+
+static bool make_tls(gv_server *s) {
+    s->tls = gv_tls_new();
+    return s->tls != NULL;
+}
+
+static void use_tls(gv_server *s, struct evhttp *http) {
+    if (s->tls) {
+        evhttp_set_bevcb(http, on_connection, s);
+    }
+}
+
+static void free_tls(gv_server *s) {
+    gv_tls_free(s->tls);
+}
+
+const char *gv_server_authority(const gv_server *server) {
+    return server->tls ? gv_tls_authority(server->tls) : NULL;
+}
+#else
+static bool make_tls(gv_server *s) {
+    (void)s;
+    return false;
+}
+
+static void use_tls(gv_server *s, struct evhttp *http) {
+    (void)s;
+    (void)http;
+}
+
+static void free_tls(gv_server *s) {
+    (void)s;
+}
+
+const char *gv_server_authority(const gv_server *server) {
+    (void)server;
+    return NULL;
+}
+#endif
+
 struct evhttp *gv_server_make_http(gv_server *s) {
     struct evhttp *http = evhttp_new(s->base);
     if (http) {
@@ -296,6 +358,7 @@ struct evhttp *gv_server_make_http(gv_server *s) {
         evhttp_set_max_body_size(http, BODY_MAX);
         evhttp_set_max_headers_size(http, HEADERS_MAX);
         evhttp_set_gencb(http, on_request, s);
+        use_tls(s, http);
     }
     return http;
 }
@@ -321,7 +384,10 @@ grove_status gv_server_new(grove_env *env, gv_front *front, const gv_server_opti
     s->hooks = options->hooks;
     s->faults = options->faults;
     s->err = (grove_error)GROVE_ERROR_INIT;
-    grove_status st = make_loop(s) ? bind_to(s, options->listen, err) : GROVE_E_NOMEM;
+    grove_status st = options->tls && !make_tls(s)
+                          ? say(err, GROVE_E_UNSUPPORTED, "TLS cannot be had here")
+                          : GROVE_OK;
+    st = st < 0 ? st : make_loop(s) ? bind_to(s, options->listen, err) : GROVE_E_NOMEM;
     if (st < 0) {
         gv_server_free(s);
         return st;
@@ -389,6 +455,7 @@ void gv_server_free(gv_server *server) {
     if (server->base) {
         event_base_free(server->base);
     }
+    free_tls(server);
     grove_env_unref(server->env);
     free(server);
 }

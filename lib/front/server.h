@@ -20,6 +20,7 @@ typedef struct gv_server_options {
     const char *listen; /* HOST:PORT with a numeric host; port 0 takes a free one */
     gv_server_hooks hooks;
     gv_faults *faults; /* NULL: none */
+    bool tls;          /* GROVE_E_UNSUPPORTED when built without it */
 } gv_server_options;
 
 /* Env, front and faults outlive the server. */
@@ -27,6 +28,8 @@ grove_status gv_server_new(grove_env *env, gv_front *front, const gv_server_opti
                            gv_server **out_server, grove_error *err);
 /* "127.0.0.1:8001", as it listens. */
 const char *gv_server_address(const gv_server *server);
+/* The certificate of the authority that clients have to trust, PEM; NULL without TLS. */
+const char *gv_server_authority(const gv_server *server);
 /* Stops gently when this signal comes: open watches are ended in order. */
 grove_status gv_server_stop_on(gv_server *server, int signal_number);
 /* Serves until it is stopped, or until a turn fails. */

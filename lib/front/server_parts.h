@@ -33,7 +33,8 @@ typedef struct gv_exchange {
 struct gv_server {
     grove_env *env;
     gv_front *front;
-    gv_faults *faults; /* NULL: none */
+    gv_faults *faults;  /* NULL: none */
+    struct gv_tls *tls; /* NULL: plain HTTP */
     gv_server_hooks hooks;
     struct event_base *base;
     struct evhttp *http; /* NULL: down for the moment */

@@ -23,7 +23,7 @@ class Groved:
             [program, '--embedded', '--listen', '127.0.0.1:0', '--kubeconfig-out', self.kubeconfig, *args],
             stderr=subprocess.PIPE, text=True)
         line = self.process.stderr.readline()  # printed when it serves
-        found = re.search(r'listening on http://([\d.]+):(\d+)', line)
+        found = re.search(r'listening on https?://([\d.]+):(\d+)', line)
         if not found:
             self.stop()
             raise RuntimeError(f'groved did not start: {line}')

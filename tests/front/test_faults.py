@@ -5,10 +5,14 @@
 usage: test_faults.py --groved PROGRAM [unittest arguments]
 """
 import argparse
+import base64
+import contextlib
 import http.client
 import json
 import os
+import re
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -272,6 +276,73 @@ class Restarts(Case):
         self.create('c')
         event = next(self.groved.watch(f'{MAPS}?watch=1&resourceVersion={int(version) - 1}'))
         self.assertEqual((event['type'], event['object']['code']), ('ERROR', 410))
+
+
+class Certificates(Case):
+    def start_tls(self, *faults):
+        with tempfile.NamedTemporaryFile('w', suffix='.yaml', delete=False) as f:
+            json.dump({'faults': list(faults)}, f)
+        self.addCleanup(os.unlink, f.name)
+        self.groved = Groved(PROGRAM, '--virtual-time', '--tls', '--faults', f.name)
+        self.addCleanup(self.groved.stop)
+        with open(self.groved.kubeconfig, encoding='utf-8') as f:
+            text = f.read()
+        self.assertIn(f'server: https://{self.groved.host}:{self.groved.port}\n', text)
+        self.trust = ssl.create_default_context(cadata=base64.b64decode(re.search('certificate-authority-data: (.*)', text)[1]).decode())
+
+    def get(self):
+        """What a client sees that trusts the kubeconfig's authority: the status, or why the certificate is no good."""
+        try:
+            with contextlib.closing(http.client.HTTPSConnection(self.groved.host, self.groved.port, timeout=20, context=self.trust)) as connection:
+                connection.request('GET', MAPS)
+                answer = connection.getresponse()
+                json.load(answer)
+                return answer.status
+        except ssl.SSLCertVerificationError as error:
+            return error.verify_message
+
+    def peer(self):
+        """The certificate of a new connection."""
+        with socket.create_connection((self.groved.host, self.groved.port), timeout=20) as plain:
+            with self.trust.wrap_socket(plain, server_hostname='localhost') as connection:
+                return connection.getpeercert(binary_form=True), connection.version()
+
+    def test_each_kind(self):
+        kinds = ['good', 'expired', 'not-yet-valid', 'other-host', 'other-authority', 'renewed']
+        self.start_tls(*[{'do': 'certificate', 'certificate': kind, 'verb': 'connect', 'nth': i + 1} for i, kind in enumerate(kinds)])
+        seen = [self.get() for _ in kinds]
+        self.assertEqual((seen[0], seen[5]), (200, 200))
+        for answer, words in zip(seen[1:5], ('expired', 'not yet valid', 'mismatch|not valid for', 'unable to get local issuer')):
+            self.assertRegex(str(answer), words)
+        self.assertEqual(self.get(), 200)
+
+    def test_a_renewed_one_has_another_key(self):
+        self.start_tls({'do': 'certificate', 'certificate': 'renewed', 'verb': 'connect', 'from': 3})
+        seen = [self.peer() for _ in range(4)]
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual(seen[2], seen[3])
+        self.assertNotEqual(seen[1][0], seen[2][0])
+        self.assertIn(seen[0][1], ('TLSv1.2', 'TLSv1.3'))
+
+    def test_watches_and_cuts_over_tls(self):
+        self.start_tls({'do': 'cut', 'verb': 'watch', 'after': 30, 'nth': 1})
+        with contextlib.closing(http.client.HTTPSConnection(self.groved.host, self.groved.port, timeout=20, context=self.trust)) as connection:
+            connection.request('POST', MAPS, json.dumps(config_map('a')), {'Content-Type': JSON})
+            self.assertEqual(connection.getresponse().read()[:1], b'{')
+            connection.request('GET', f'{MAPS}?watch=1')
+            with self.assertRaises((http.client.IncompleteRead, ssl.SSLError, ConnectionError)):
+                connection.getresponse().read()
+        with contextlib.closing(http.client.HTTPSConnection(self.groved.host, self.groved.port, timeout=20, context=self.trust)) as connection:
+            connection.request('GET', f'{MAPS}?watch=1')
+            self.assertEqual(json.loads(connection.getresponse().readline())['type'], 'ADDED')
+
+    def test_certificates_need_tls(self):
+        with tempfile.NamedTemporaryFile('w', suffix='.yaml') as f:
+            f.write('faults: [{do: certificate, certificate: expired, verb: connect}]')
+            f.flush()
+            done = subprocess.run([PROGRAM, '--embedded', '--faults', f.name], capture_output=True, text=True, timeout=20, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('certificates need --tls', done.stderr)
 
 
 class Scripts(Case):

@@ -137,7 +137,12 @@ static int read_faults(daemon_state *d) {
 
 static int make_server(daemon_state *d) {
     grove_error err = GROVE_ERROR_INIT;
-    gv_server_options options = {d->options->listen, {d, on_turn, on_answered}, d->faults};
+    gv_server_options options = {
+        d->options->listen, {d, on_turn, on_answered}, d->faults, d->options->tls};
+    if (gv_faults_need_tls(d->faults) && !d->options->tls) {
+        groved_say("%s: certificates need --tls", d->options->faults);
+        return EXIT_WRONG_USAGE;
+    }
     if (gv_front_new(d->env, d->cluster->sim, &d->front, &err) < 0) {
         return complain("cannot start", &err);
     }
@@ -155,11 +160,12 @@ static int make_server(daemon_state *d) {
 static int serve(daemon_state *d) {
     grove_error err = GROVE_ERROR_INIT;
     const char *address = gv_server_address(d->server), *file = d->options->kubeconfig_out;
-    if (file && groved_write_kubeconfig(file, address) != 0) {
+    const char *authority = gv_server_authority(d->server);
+    if (file && groved_write_kubeconfig(file, address, authority) != 0) {
         groved_say("cannot write %s: %s", file, strerror(errno));
         return EXIT_FAILED;
     }
-    groved_say("listening on http://%s (%u nodes, %s time)", address,
+    groved_say("listening on http%s://%s (%u nodes, %s time)", authority ? "s" : "", address,
                grove_sim_count(d->cluster->sim, GROVE_KIND_NODE),
                d->options->virtual_time ? "virtual" : "real");
     if (gv_server_run(d->server, &err) < 0) {

@@ -27,10 +27,11 @@ static const char help[] =
     "                         most ten minutes of the cluster's time\n"
     "  --seed N               seed of everything that may be chosen freely [0]\n"
     "  --faults FILE          lets requests fail as the file says: for tests of clients\n"
+    "  --tls                  HTTPS; the kubeconfig holds the certificate to trust\n"
     "  --verbose              a line on standard error for each request\n"
     "  --help                 this text\n"
     "\n"
-    "There is neither encryption nor authentication: whoever reaches the address owns the "
+    "There is no authentication: whoever reaches the address owns the "
     "cluster.\n"
     "When it serves, a line \"groved: listening on http://HOST:PORT ...\" goes to standard error.\n"
     "SIGINT and SIGTERM end it in order: open watches are closed first.\n"
@@ -103,6 +104,8 @@ static int parse(int argc, char **argv, groved_options *o, int *out_embedded) {
             *out_embedded = 1;
         } else if (strcmp(word, "--virtual-time") == 0 || strcmp(word, "--real-time") == 0) {
             o->virtual_time = word[2] == 'v';
+        } else if (strcmp(word, "--tls") == 0) {
+            o->tls = 1;
         } else if (strcmp(word, "--verbose") == 0) {
             o->verbose = 1;
         } else {
