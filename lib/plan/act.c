@@ -159,6 +159,13 @@ bool gv_fault_add(gv_work *w, gv_kind kind, gv_str name, const char *code, int64
     return gv_vec_push(w->env, &w->faults, fault);
 }
 
+void gv_fault_event(gv_work *w, const char *event, const gv_object *about) {
+    if (w->faults.n > 0) {
+        w->faults.v[w->faults.n - 1].event = event;
+        w->faults.v[w->faults.n - 1].about = about;
+    }
+}
+
 /* ---- refusals ---- */
 
 const grove_refusal *gv_refusal_of(const gv_work *w, grove_verb verb, gv_kind kind, gv_str name) {

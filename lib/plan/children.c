@@ -240,6 +240,7 @@ static grove_status report_rival(gv_work *w, const target *t) {
     if (ok && !leaves) {
         const char *code = o->kind == GV_KIND_SECRET ? "ERR_SECRET_CONFLICT" : error_code(o);
         ok = gv_fault_add(w, GV_KIND_PODCLIQUESET, w->set, code, GV_TIME_NONE, text);
+        gv_fault_event(w, "NameTaken", NULL);
     }
     return ok ? GROVE_OK : gv_work_nomem(w);
 }
@@ -365,6 +366,12 @@ grove_status gv_step_children(gv_work *w) {
                          w->now + RIVAL_RETRY_NS, "%.*s", ARG_STR(p->text))) {
             return gv_work_nomem(w);
         }
+        bool of_gang = strcmp(p->code, GV_EVENT_KAI_MAPPING_FAILED) == 0;
+        uint32_t gang = of_gang ? gv_want_find_object(w->want, GV_KIND_PODGANG, p->name)
+                                : GV_NOT_WANTED;
+        const gv_object *about = gang == GV_NOT_WANTED ? NULL
+                                                       : w->gangs[w->want->objects[gang].at].obj;
+        gv_fault_event(w, of_gang ? p->code : "Blocked", about);
     }
     grove_status status = remove_strays(w);
     for (uint32_t i = 0; i < w->want->n_objects && status == GROVE_OK; i++) {

@@ -177,6 +177,31 @@ static bool is_of(const gv_fault *f, gv_kind kind, gv_str name) {
     return f->kind == kind && gv_str_eq(f->name, name);
 }
 
+static bool is_listed(const grove_node *live, const gv_fault *f) {
+    for (const grove_node *e = grove_node_first(live); e; e = grove_node_next(live, e)) {
+        if (error_stands(e, f)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+grove_status gv_delta_tell_errors(gv_work *w, const grove_node *status, const gv_object *o) {
+    const grove_node *live = grove_node_get(status, "lastErrors");
+    for (size_t i = 0; i < w->faults.n; i++) {
+        const gv_fault *f = &w->faults.v[i];
+        if (f->event == NULL || !is_of(f, o->u.head.kind, gv_str_c(o->u.head.name)) ||
+            is_listed(live, f)) {
+            continue;
+        }
+        grove_status st = gv_act_event(w, f->about ? f->about : o, true, f->event, f->text);
+        if (st < 0) {
+            return st;
+        }
+    }
+    return GROVE_OK;
+}
+
 void gv_delta_errors(gv_work *w, gv_delta *d, const grove_node *status, gv_kind kind, gv_str name) {
     const grove_node *live = grove_node_get(status, "lastErrors");
     const grove_node *at = grove_node_first(live);

@@ -51,6 +51,9 @@ bool gv_delta_conditions(gv_work *w, gv_delta *d, const gv_memo *memo, int64_t g
 /* Writes status.lastErrors when it differs from the faults noted for this object. */
 void gv_delta_errors(gv_work *w, gv_delta *d, const grove_node *status, gv_kind kind, gv_str name);
 
+/* Events for those of them that do not stand there yet. Call when the builder is free. */
+grove_status gv_delta_tell_errors(gv_work *w, const grove_node *status, const gv_object *o);
+
 /* Text in the arena; "" when out of memory (then w->starved, and no plan is given out). */
 gv_str gv_text(gv_work *w, const char *fmt, ...) GROVE_PRINTF(2, 3);
 gv_str gv_time_text(gv_work *w, int64_t ns);

@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "plan/binding.h"
 #include "plan/result.h"
+#include "plan/status.h"
 #include "plan/work.h"
 #include "value/scalar.h"
 
@@ -204,7 +205,8 @@ static grove_status plan_set(grove_planner *p, gv_work *w) {
     gv_str why = w->err && w->err->message[0] ? gv_str_c(w->err->message) : GV_STR("not readable");
     bool ok = gv_wait_add(w, GV_KIND_PODCLIQUESET, w->set, "InvalidSet", GV_KIND_PODCLIQUESET,
                           w->set, GV_TIME_NONE, GROVE_NEVER, "%.*s", ARG_STR(why));
-    return ok ? gv_step_finalizers(w) : gv_work_nomem(w);
+    status = ok ? gv_step_finalizers(w) : gv_work_nomem(w);
+    return status == GROVE_OK && w->acts.n == 0 ? gv_status_unreadable(w, why) : status;
 }
 
 static grove_status plan_binding(grove_planner *p, gv_work *w) {

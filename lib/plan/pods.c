@@ -219,9 +219,10 @@ static grove_status unbuildable(gv_work *w, gv_work_clique *c) {
     gv_str why = gv_text(w, "scheduler %.*s is not configured", ARG_STR(facts->scheduler));
     c->refused = true;
     bool ok = gv_fault_add(w, GV_KIND_PODCLIQUE, c->want->name, "ERR_BUILD_POD_RESOURCE",
-                           GV_TIME_NONE, why) &&
-              gv_wait_add(w, GV_KIND_PODCLIQUE, c->want->name, "SchedulerUnknown", GV_KIND_NONE,
-                          facts->scheduler, GV_TIME_NONE, GROVE_NEVER, "%.*s", ARG_STR(why));
+                           GV_TIME_NONE, why);
+    gv_fault_event(w, "SchedulerUnknown", NULL);
+    ok = ok && gv_wait_add(w, GV_KIND_PODCLIQUE, c->want->name, "SchedulerUnknown", GV_KIND_NONE,
+                           facts->scheduler, GV_TIME_NONE, GROVE_NEVER, "%.*s", ARG_STR(why));
     return ok ? GROVE_OK : gv_work_nomem(w);
 }
 

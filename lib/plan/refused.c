@@ -63,7 +63,9 @@ static bool note(gv_work *w, const grove_refusal *r) {
         kind = GV_KIND_PODCLIQUE;
         on = gv_str_c(o->u.pod.clique);
     }
-    return gv_fault_add(w, kind, on, code_of(r), r->at_ns, why);
+    bool ok = gv_fault_add(w, kind, on, code_of(r), r->at_ns, why);
+    gv_fault_event(w, "WriteRefused", NULL);
+    return ok;
 }
 
 grove_status gv_step_refusals(gv_work *w) {

@@ -36,8 +36,9 @@ void gv_status_begin(gv_work *w, gv_delta *d) {
 
 grove_status gv_status_tell(gv_work *w, const gv_object *o, const gv_memo *memo, int64_t scheduled,
                             gv_str lost, bool below, gv_str below_text) {
-    grove_status status = GROVE_OK;
-    if (gv_get_int(memo->status, "scheduledReplicas").value > 0 && scheduled == 0) {
+    grove_status status = gv_delta_tell_errors(w, memo->status, o);
+    if (status == GROVE_OK && gv_get_int(memo->status, "scheduledReplicas").value > 0 &&
+        scheduled == 0) {
         status = gv_act_event(w, o, true, GV_EVENT_ALL_SCHEDULED_LOST, lost);
     }
     if (status == GROVE_OK && below &&

@@ -20,6 +20,9 @@ grove_status gv_status_groups(gv_work *w);
 grove_status gv_status_gangs(gv_work *w);
 grove_status gv_status_set(gv_work *w);
 
+/* A set that cannot be read: its lastErrors, and the event. */
+grove_status gv_status_unreadable(gv_work *w, gv_str why);
+
 /* Begins the patch of an object's status; `end` turns it into an action, or does nothing. */
 void gv_status_begin(gv_work *w, gv_delta *d);
 grove_status gv_status_end(gv_work *w, gv_delta *d, const gv_object *o, gv_memo *memo,

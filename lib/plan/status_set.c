@@ -118,6 +118,27 @@ static gv_condition topology_condition(gv_work *w) {
     return c;
 }
 
+/* ---- a set that cannot be read ---- */
+
+grove_status gv_status_unreadable(gv_work *w, gv_str why) {
+    if (!gv_fault_add(w, GV_KIND_PODCLIQUESET, w->set, "ERR_INVALID_SET", GV_TIME_NONE, why)) {
+        return gv_work_nomem(w);
+    }
+    gv_fault_event(w, "InvalidSet", NULL);
+    uint64_t sig = gv_sig_faults(w, gv_sig_text(3, w->set)) | 1u;
+    if (w->memo->status_sig == sig) {
+        return GROVE_OK;
+    }
+    gv_delta d;
+    gv_status_begin(w, &d);
+    gv_delta_errors(w, &d, w->memo->status, GV_KIND_PODCLIQUESET, w->set);
+    size_t before = w->acts.n;
+    grove_status status = gv_status_end(w, &d, w->pcs, w->memo, sig);
+    return status == GROVE_OK && w->acts.n > before
+               ? gv_delta_tell_errors(w, w->memo->status, w->pcs)
+               : status;
+}
+
 /* ---- the whole ---- */
 
 static uint64_t signature(const gv_work *w, int64_t available, int64_t updated) {
@@ -167,5 +188,8 @@ grove_status gv_status_set(gv_work *w) {
     if (!gv_delta_conditions(w, &d, w->memo, w->pcs->u.head.generation, &topology, 1)) {
         return gv_work_nomem(w);
     }
-    return gv_status_end(w, &d, w->pcs, w->memo, sig);
+    size_t before = w->acts.n;
+    grove_status status = gv_status_end(w, &d, w->pcs, w->memo, sig);
+    return status == GROVE_OK && w->acts.n > before ? gv_delta_tell_errors(w, live, w->pcs)
+                                                    : status;
 }

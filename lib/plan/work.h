@@ -168,6 +168,8 @@ typedef struct gv_fault { /* an entry of lastErrors */
     gv_str name;
     gv_str text;
     int64_t at;
+    const char *event;      /* told as a warning when the entry is new; NULL: its write tells it */
+    const gv_object *about; /* on this object; NULL: the one whose status it is in */
 } gv_fault;
 
 typedef struct gv_work {
@@ -253,6 +255,8 @@ bool gv_wait_add(gv_work *w, gv_kind kind, gv_str name, const char *reason, gv_k
                  gv_str for_name, int64_t since, int64_t deadline, const char *fmt, ...)
     GROVE_PRINTF(9, 10);
 bool gv_fault_add(gv_work *w, gv_kind kind, gv_str name, const char *code, int64_t at, gv_str text);
+/* The fault added last is told as an event, too. */
+void gv_fault_event(gv_work *w, const char *event, const gv_object *about);
 const grove_refusal *gv_refusal_of(const gv_work *w, grove_verb verb, gv_kind kind, gv_str name);
 /* A refusal that still holds: notes the deadline. */
 bool gv_is_refused(gv_work *w, grove_verb verb, gv_kind kind, gv_str name);
