@@ -121,6 +121,25 @@ GROVE_API grove_status grove_admission_review(grove_env *env, grove_config *conf
                                               const char *path, const char *bytes, size_t len,
                                               grove_buf *out_response, grove_error *err);
 
+/**
+ * Whether the configuration (guardScale: Deny; by default Grove's Allow) forbids to give `target`, a
+ * PodClique or PodCliqueScalingGroup, so many replicas: 1 when they are fewer than its minAvailable. Then
+ * one line for people is appended to `out_why` (NULL allowed; left as it was when there is no memory).
+ * `target` NULL, as for an object that is not known: 0. Since 0.1.
+ */
+GROVE_API int32_t grove_scale_is_refused(const grove_config *config, const grove_node *target,
+                                         int64_t replicas, grove_buf *out_why);
+
+/**
+ * Answers an AdmissionReview about the scale subresource of `target`, which the caller looks up (the
+ * review holds only a Scale, without minAvailable): for a webhook on podcliques/scale and
+ * podcliquescalinggroups/scale. Errors as grove_admission_review. Since 0.1.
+ */
+GROVE_API grove_status grove_admission_review_scale(grove_env *env, grove_config *config,
+                                                    const grove_node *target, const char *bytes,
+                                                    size_t len, grove_buf *out_response,
+                                                    grove_error *err);
+
 /** Appends lint warnings about a valid object. Since 0.1. */
 GROVE_API grove_status grove_lint(grove_env *env, grove_doc *doc, const grove_node *object,
                                   grove_config *config, const grove_lint_options *options,

@@ -9,6 +9,7 @@
 #include "admission/defaulting.h"
 #include "admission/webhook.h"
 #include "base/mem.h"
+#include "model/config.h"
 #include "value/doc.h"
 
 #define PATH_DEFAULT "/webhooks/default-podcliqueset"
@@ -21,7 +22,8 @@ typedef struct review {
     grove_doc *doc;
     const grove_node *request, *object, *old;
     grove_diags *diags;
-    grove_builder *out; /* inside the `response` object */
+    grove_builder *out;       /* inside the `response` object */
+    const grove_node *target; /* of a scale; NULL: unknown */
     grove_error *err;
 } review;
 
@@ -198,6 +200,36 @@ static grove_status answer(review *v, const char *path) {
     return strcmp(path, PATH_DEFAULT) == 0 ? answer_default(v) : answer_validate(v, kind);
 }
 
+/* ---- scale ---- */
+
+int32_t grove_scale_is_refused(const grove_config *config, const grove_node *target,
+                               int64_t replicas, grove_buf *out_why) {
+    const grove_node *spec = grove_node_get(target, "spec");
+    int64_t least = gv_node_get_int(spec, "minAvailable", 1);
+    if (!config || !config->guard_scale || !spec || replicas >= least) {
+        return 0;
+    }
+    if (out_why) {
+        (void)gv_buf_fmt(out_why, "spec.replicas: Invalid value: %lld is below minAvailable %lld",
+                         (long long)replicas, (long long)least);
+    }
+    return 1;
+}
+
+static grove_status answer_scale(review *v) {
+    int64_t replicas = gv_node_get_int(grove_node_get(v->object, "spec"), "replicas", 0);
+    grove_buf why;
+    grove_buf_init(&why, v->env);
+    if (grove_scale_is_refused(v->config, v->target, replicas, &why)) {
+        put_status(v, 403, "Forbidden", gv_buf_view(&why));
+    } else {
+        grove_builder_bool(v->out, "allowed", 1);
+    }
+    grove_buf_fini(&why);
+    return GROVE_OK;
+}
+
+/* `path` NULL: a scale. */
 static grove_status write_response(review *v, const char *path, grove_buf *out) {
     grove_doc *response = NULL;
     gv_str uid = gv_node_get_str(v->request, "uid");
@@ -209,7 +241,7 @@ static grove_status write_response(review *v, const char *path, grove_buf *out) 
     grove_builder_string(v->out, "kind", "AdmissionReview");
     grove_builder_open_object(v->out, "response");
     grove_builder_stringn(v->out, "uid", uid.p, uid.n);
-    grove_status st = answer(v, path);
+    grove_status st = path ? answer(v, path) : answer_scale(v);
     grove_builder_close(v->out);
     grove_builder_close(v->out);
     if (st == GROVE_OK) {
@@ -223,13 +255,10 @@ static grove_status write_response(review *v, const char *path, grove_buf *out) 
     return st;
 }
 
-grove_status grove_admission_review(grove_env *env, grove_config *config, const char *path,
-                                    const char *bytes, size_t len, grove_buf *out_response,
-                                    grove_error *err) {
-    if (!env || !path || (!bytes && len) || !out_response) {
-        return gv_error(err, GROVE_E_INVALID, "grove_admission_review: an argument is missing");
-    }
-    review v = {.env = env, .err = err};
+static grove_status judge(grove_env *env, grove_config *config, const char *path,
+                          const grove_node *target, const char *bytes, size_t len,
+                          grove_buf *out_response, grove_error *err) {
+    review v = {.env = env, .err = err, .target = target};
     grove_status st = grove_doc_parse_json(env, bytes, len, 0, &v.doc, err);
     if (st < 0) {
         return st;
@@ -255,4 +284,23 @@ grove_status grove_admission_review(grove_env *env, grove_config *config, const 
     grove_config_unref(v.config);
     grove_doc_unref(v.doc);
     return st;
+}
+
+grove_status grove_admission_review(grove_env *env, grove_config *config, const char *path,
+                                    const char *bytes, size_t len, grove_buf *out_response,
+                                    grove_error *err) {
+    if (!env || !path || (!bytes && len) || !out_response) {
+        return gv_error(err, GROVE_E_INVALID, "grove_admission_review: an argument is missing");
+    }
+    return judge(env, config, path, NULL, bytes, len, out_response, err);
+}
+
+grove_status grove_admission_review_scale(grove_env *env, grove_config *config,
+                                          const grove_node *target, const char *bytes, size_t len,
+                                          grove_buf *out_response, grove_error *err) {
+    if (!env || (!bytes && len) || !out_response) {
+        return gv_error(err, GROVE_E_INVALID,
+                        "grove_admission_review_scale: an argument is missing");
+    }
+    return judge(env, config, NULL, target, bytes, len, out_response, err);
 }

@@ -64,6 +64,7 @@ grove_status gv_config_layer(grove_config *below, grove_config **out_config) {
     c->below = grove_config_ref(below);
     c->topology_enabled = below->topology_enabled;
     c->auto_mnnvl = below->auto_mnnvl;
+    c->guard_scale = below->guard_scale;
     c->default_scheduler = below->default_scheduler;
     c->initc_image = below->initc_image;
     for (size_t i = 0; i < below->schedulers.n; i++) {
@@ -159,6 +160,7 @@ static grove_status add_operator(grove_config *c, const grove_doc *doc, const gr
     c->topology_enabled = gv_node_get_bool(grove_node_get(object, "topologyAwareScheduling"),
                                            "enabled");
     c->auto_mnnvl = gv_node_get_bool(grove_node_get(object, "network"), "autoMNNVLEnabled");
+    c->guard_scale = gv_str_is(gv_node_get_str(object, "guardScale"), "Deny");
     gv_str image = gv_node_get_str(grove_node_get(object, "initContainer"), "image");
     if (image.n > 0 && !(c->initc_image = gv_arena_dup(&c->arena, image))) {
         return gv_error_nomem(err);

@@ -41,6 +41,7 @@ struct grove_config {
     grove_config *below; /* looked up where this one has nothing; NULL: none. Pins borrowed texts */
     bool topology_enabled;
     bool auto_mnnvl;
+    bool guard_scale;                        /* a scale below minAvailable is refused */
     GV_VEC(gv_scheduler_profile) schedulers; /* default-scheduler is always among them */
     char *default_scheduler;                 /* name of the default profile */
     char *initc_image;                       /* image of the start-order init container */

@@ -182,6 +182,7 @@ grove_status gv_config_check(const grove_doc *doc, const grove_node *object, gro
                              uint32_t *out_errors) {
     static const char *const levels[] = {"debug", "info", "error"};
     static const char *const formats[] = {"json", "text"};
+    static const char *const guards[] = {"Allow", "Deny"};
     const grove_node *burst = grove_node_get(grove_node_get(object, "runtimeClientConnection"),
                                              "burst");
     gv_check c;
@@ -190,6 +191,7 @@ grove_status gv_config_check(const grove_doc *doc, const grove_node *object, gro
     if (c.errors == 0) {
         check_word(&c, object, "logLevel", levels, 3);
         check_word(&c, object, "logFormat", formats, 2);
+        check_word(&c, object, "guardScale", guards, 2);
         check_scheduler(&c, object);
         check_election(&c, object);
         int64_t value = 0;

@@ -13,7 +13,7 @@ grove_status gv_sim_admit(gv_sim_call *c, grove_verb verb, grove_doc **doc) {
     }
     grove_sim_review r = {(uint32_t)sizeof r, verb};
     r.kind = (grove_kind)c->kind;
-    r.subresource = c->op->subresource;
+    r.subresource = c->op->verb == GROVE_VERB_SCALE ? GROVE_SUBRESOURCE_SCALE : c->op->subresource;
     r.ns = c->ns.p;
     r.name = c->name.p;
     r.object_doc = *doc;

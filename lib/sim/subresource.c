@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scale, binding, eviction. */
+#include "sim/admit.h"
 #include "sim/call.h"
 #include "sim/condition.h"
 #include "sim/meta.h"
@@ -70,12 +71,41 @@ static grove_status scaled_spec(grove_sim *sim, const gv_sim_object *o, int64_t 
     return grove_builder_finish(b, out_doc, NULL);
 }
 
+/* A scale is reviewed with the whole object as it would be; what the review changes beside it is not taken. */
+static grove_status review_scale(gv_sim_call *c, int64_t replicas) {
+    grove_builder *b = c->sim->builder;
+    grove_doc *patch = NULL, *scaled = NULL;
+    if (!c->sim->options.admit) {
+        return GROVE_OK;
+    }
+    grove_builder_open_object(b, NULL);
+    grove_builder_open_object(b, "spec");
+    grove_builder_int64(b, "replicas", replicas);
+    grove_builder_close(b);
+    grove_builder_close(b);
+    grove_status st = grove_builder_finish(b, &patch, NULL);
+    if (st == GROVE_OK) {
+        st = grove_merge_patch_apply(c->obj->doc, gv_sim_root(c->obj), patch, grove_doc_root(patch),
+                                     &scaled, NULL);
+    }
+    if (st == GROVE_OK) {
+        st = gv_sim_admit(c, GROVE_VERB_REPLACE, &scaled);
+    }
+    grove_doc_unref(scaled);
+    grove_doc_unref(patch);
+    return st;
+}
+
 static grove_status set_replicas(gv_sim_call *c, int64_t replicas) {
     gv_sim_object *o = c->obj;
     const grove_node *spec = grove_node_get(gv_sim_root(o), "spec");
     if (replicas < 0 || replicas > INT32_MAX) {
         return gv_sim_invalid(c, ".spec.replicas", "FieldValueInvalid",
                               "Invalid value: should be a non-negative integer");
+    }
+    grove_status st = review_scale(c, replicas);
+    if (st < 0 || gv_sim_refused(c)) {
+        return st;
     }
     if (c->dry_run || gv_node_get_int(spec, "replicas", -1) == replicas) {
         return gv_sim_scale_get(c);
@@ -85,7 +115,7 @@ static grove_status set_replicas(gv_sim_call *c, int64_t replicas) {
     meta.generation += meta.generation > 0 ? 1 : 0;
     grove_doc *doc = NULL;
     gv_sim_parts parts = {0};
-    grove_status st = scaled_spec(c->sim, o, replicas, &doc);
+    st = scaled_spec(c->sim, o, replicas, &doc);
     if (st == GROVE_OK) {
         st = gv_sim_parts_of(c->sim, gv_sim_root(o), o, &parts);
     }

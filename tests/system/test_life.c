@@ -171,6 +171,40 @@ static void test_stock_scheduler_gets_whole_gangs(void **state) {
     grove_config_unref(options.config);
 }
 
+/* guardScale: Deny: a scale below minAvailable is refused, any other is not. */
+static void test_guarded_scale(void **state) {
+    world guarded;
+    cluster_options options = {0};
+    grove_error err = GROVE_ERROR_INIT;
+    static const char settings[] = "guardScale: Deny";
+    (void)state;
+    assert_int_equal(grove_config_new(env, &options.config), GROVE_OK);
+    assert_int_equal(grove_config_load(options.config, settings, strlen(settings), &err), GROVE_OK);
+    world_start(&guarded, env, options);
+    world_apply(&guarded, world_set);
+    world_settle(&guarded);
+    static const struct {
+        grove_kind kind;
+        const char *name;
+        int64_t replicas;
+        int refused;
+    } rows[] = {{GROVE_KIND_PODCLIQUESCALINGGROUP, "s-0-cell", 0, 1},
+                {GROVE_KIND_PODCLIQUE, "s-0-router", 0, 1},
+                {GROVE_KIND_PODCLIQUESCALINGGROUP, "s-0-cell", 1, 0},
+                {GROVE_KIND_PODCLIQUE, "s-0-router", 3, 0},
+                {GROVE_KIND_PODCLIQUESET, "s", 0, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        grove_status st = grove_sim_scale(guarded.c->sim, rows[i].kind, "default", rows[i].name,
+                                          rows[i].replicas, &err);
+        assert_int_equal(st < 0, rows[i].refused);
+        if (rows[i].refused) {
+            assert_non_null(strstr(err.message, "minAvailable"));
+        }
+    }
+    world_end(&guarded);
+    grove_config_unref(options.config);
+}
+
 static void test_deletion_leaves_nothing(void **state) {
     (void)state;
     world_delete(&w, GROVE_KIND_PODCLIQUESET, "s");
@@ -201,6 +235,7 @@ int main(void) {
         LIFE(test_node_loss_heals),
         LIFE(test_restart_changes_nothing),
         LIFE(test_stock_scheduler_gets_whole_gangs),
+        LIFE(test_guarded_scale),
         LIFE(test_deletion_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

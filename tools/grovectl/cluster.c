@@ -112,8 +112,31 @@ static grove_status default_object(cluster *c, grove_sim_review *review,
     return st;
 }
 
+static grove_status guard_scale(cluster *c, grove_sim_review *review) {
+    grove_config *config = NULL;
+    grove_buf why;
+    int64_t replicas = 0;
+    grove_status st = grove_engine_config(c->engine, &config, NULL);
+    if (st < 0) {
+        return st;
+    }
+    grove_buf_init(&why, c->env);
+    const grove_node *n = grove_node_at_path(review->object, "/spec/replicas");
+    if (grove_node_int64(n, &replicas) == GROVE_OK &&
+        grove_scale_is_refused(config, review->object, replicas, &why)) {
+        review->http = 403;
+        snprintf(review->message, sizeof review->message, "%s", why.data ? why.data : "");
+    }
+    grove_buf_fini(&why);
+    grove_config_unref(config);
+    return GROVE_OK;
+}
+
 static grove_status admit(void *ctx, grove_sim_review *review) {
     cluster *c = ctx;
+    if (review->subresource == GROVE_SUBRESOURCE_SCALE) {
+        return guard_scale(c, review);
+    }
     bool ours = review->kind == GROVE_KIND_PODCLIQUESET ||
                 review->kind == GROVE_KIND_CLUSTERTOPOLOGYBINDING;
     if (!ours || review->verb == GROVE_VERB_DELETE ||

@@ -165,6 +165,12 @@ GROVE_ENGINE_CHECK = 1
 GROVE_ENGINE_NO_EVENTS = 2
 GROVE_K8S_IN_CLUSTER = 1
 GROVE_K8S_NO_WATCHLIST = 2
+GROVE_K8S_LEASE_NONE = 0
+GROVE_K8S_LEASE_STANDBY = 1
+GROVE_K8S_LEASE_LEADING = 2
+GROVE_K8S_LEASE_RELEASING = 3
+GROVE_K8S_LEASE_RELEASED = 4
+GROVE_K8S_LEASE_LOST = 5
 GROVE_TABLE_WIDE = 1
 GROVE_TABLE_NAMESPACE = 2
 GROVE_TABLE_NO_HEADERS = 4
@@ -187,6 +193,7 @@ GROVE_TAINT_PREFER_NO_SCHEDULE = 2
 GROVE_TAINT_NO_EXECUTE = 3
 GROVE_NODE_UNSCHEDULABLE = 1
 GROVE_NODE_DOWN = 2
+GROVE_QUEUE_NONE = 0
 GROVE_MATCH_IN = 1
 GROVE_MATCH_NOT_IN = 2
 GROVE_MATCH_EXISTS = 3
@@ -198,6 +205,8 @@ GROVE_POD_NEVER_EVICT = 1
 GROVE_STRENGTH_NONE = 0
 GROVE_STRENGTH_PREFERRED = 1
 GROVE_STRENGTH_REQUIRED = 2
+GROVE_GANG_NEVER_EVICT = 1
+GROVE_GANG_YIELDS = 2
 GROVE_PLACED = 1
 GROVE_INFEASIBLE = 2
 GROVE_UNKNOWN = 3
@@ -217,7 +226,17 @@ GROVE_REASON_CAPABILITY = 7
 GROVE_REASON_JOINT = 8
 GROVE_REASON_SPREAD = 9
 GROVE_REASON_BUDGET = 10
+GROVE_REASON_QUEUE_LIMIT = 11
+GROVE_REASON_QUEUE_SHARE = 12
+GROVE_REASON_KEPT = 13
 GROVE_EXPLAIN_JSON = 1
+GROVE_SERVE_PREEMPT = 1
+GROVE_SERVE_RECLAIM = 2
+GROVE_SERVE_PLAN = 4
+GROVE_SERVED_TOGETHER = 1
+GROVE_SERVED_PREEMPTED = 2
+GROVE_SERVED_RECLAIMED = 4
+GROVE_SERVED_KEPT = 8
 GROVE_VERSION_MAJOR = 0
 GROVE_VERSION_MINOR = 1
 GROVE_VERSION_PATCH = 0
@@ -230,6 +249,7 @@ GROVE_SIM_NO_KUBELET = 1
 GROVE_SIM_NO_GC = 2
 GROVE_SIM_NO_SCHEDULER = 4
 GROVE_SIM_KEEP_LOST_PODS = 8
+GROVE_SIM_LONE_PODS = 32
 GROVE_SIM_AUTO_NAMESPACES = 16
 GROVE_SIM_KEEP = -1
 GROVE_SIM_NEVER = 9223372036854775807
@@ -531,6 +551,29 @@ class grove_k8s_options(Structure):
     seed: Any
 
 
+class grove_k8s_lease_options(Structure):
+    """grove/k8s.h"""
+    size: Any
+    flags: Any
+    name: Any
+    ns: Any
+    identity: Any
+    duration_ns: Any
+    renew_deadline_ns: Any
+    retry_ns: Any
+    clock: Any
+    clock_ctx: Any
+
+
+class grove_k8s_lease_info(Structure):
+    """grove/k8s.h"""
+    size: Any
+    state: Any
+    identity: Any
+    holder: Any
+    left_ns: Any
+
+
 class grove_table_column(Structure):
     """grove/kinds.h"""
     size: Any
@@ -584,6 +627,8 @@ class grove_refusal(Structure):
     message: Any
     at_ns: Any
     retry_ns: Any
+    subresource: Any
+    reserved: Any
 
 
 class grove_plan_request(Structure):
@@ -696,6 +741,19 @@ class grove_sched_node(Structure):
     reserved: Any
 
 
+class grove_queue(Structure):
+    """grove/sched.h"""
+    size: Any
+    parent: Any
+    name: Any
+    deserved: Any
+    limit: Any
+    n_deserved: Any
+    n_limit: Any
+    weight: Any
+    priority: Any
+
+
 class grove_sched_requirement(Structure):
     """grove/sched.h"""
     key: Any
@@ -762,6 +820,8 @@ class grove_sched_pod(Structure):
     requests: Any
     priority: Any
     flags: Any
+    queue: Any
+    reserved: Any
 
 
 class grove_place_options(Structure):
@@ -809,6 +869,25 @@ class grove_victim(Structure):
     pod: Any
 
 
+class grove_serve_options(Structure):
+    """grove/sched.h"""
+    size: Any
+    flags: Any
+    steps: Any
+    frontier: Any
+    together: Any
+    starving_after: Any
+    reserved: Any
+
+
+class grove_served(Structure):
+    """grove/sched.h"""
+    index: Any
+    gang: Any
+    flags: Any
+    node: Any
+
+
 class grove_conformance_options(Structure):
     """grove/sys/conformance.h"""
     size: Any
@@ -847,6 +926,7 @@ class grove_sim_review(Structure):
     http: Any
     reserved: Any
     message: Any
+    causes: Any
 
 
 class grove_sim_options(Structure):
@@ -1155,6 +1235,25 @@ grove_k8s_options._fields_ = [
     ('page_size', c_uint32),
     ('seed', c_uint64),
 ]
+grove_k8s_lease_options._fields_ = [
+    ('size', c_uint32),
+    ('flags', c_uint32),
+    ('name', c_char_p),
+    ('ns', c_char_p),
+    ('identity', c_char_p),
+    ('duration_ns', c_int64),
+    ('renew_deadline_ns', c_int64),
+    ('retry_ns', c_int64),
+    ('clock', CFUNCTYPE(c_int64, c_void_p)),
+    ('clock_ctx', c_void_p),
+]
+grove_k8s_lease_info._fields_ = [
+    ('size', c_uint32),
+    ('state', c_int32),
+    ('identity', c_char_p),
+    ('holder', c_char_p),
+    ('left_ns', c_int64),
+]
 grove_table_column._fields_ = [
     ('size', c_uint32),
     ('priority', c_int32),
@@ -1199,6 +1298,8 @@ grove_refusal._fields_ = [
     ('message', c_char_p),
     ('at_ns', c_int64),
     ('retry_ns', c_int64),
+    ('subresource', c_int32),
+    ('reserved', c_uint32),
 ]
 grove_plan_request._fields_ = [
     ('size', c_uint32),
@@ -1292,6 +1393,17 @@ grove_sched_node._fields_ = [
     ('n_capacity', c_uint32),
     ('reserved', c_uint32),
 ]
+grove_queue._fields_ = [
+    ('size', c_uint32),
+    ('parent', c_uint32),
+    ('name', c_char_p),
+    ('deserved', POINTER(c_int64)),
+    ('limit', POINTER(c_int64)),
+    ('n_deserved', c_uint32),
+    ('n_limit', c_uint32),
+    ('weight', c_uint32),
+    ('priority', c_int32),
+]
 grove_sched_requirement._fields_ = [
     ('key', c_char_p),
     ('values', POINTER(c_char_p)),
@@ -1345,6 +1457,8 @@ grove_sched_pod._fields_ = [
     ('requests', POINTER(c_int64)),
     ('priority', c_int32),
     ('flags', c_uint32),
+    ('queue', c_uint32),
+    ('reserved', c_uint32),
 ]
 grove_place_options._fields_ = [
     ('size', c_uint32),
@@ -1383,6 +1497,21 @@ grove_victim._fields_ = [
     ('gang', c_uint32),
     ('pod', c_uint32),
 ]
+grove_serve_options._fields_ = [
+    ('size', c_uint32),
+    ('flags', c_uint32),
+    ('steps', c_uint64),
+    ('frontier', c_uint32),
+    ('together', c_uint32),
+    ('starving_after', c_uint32),
+    ('reserved', c_uint32),
+]
+grove_served._fields_ = [
+    ('index', c_uint32),
+    ('gang', c_uint32),
+    ('flags', c_uint32),
+    ('node', c_uint32),
+]
 grove_conformance_options._fields_ = [
     ('size', c_uint32),
     ('reserved', c_uint32),
@@ -1416,6 +1545,7 @@ grove_sim_review._fields_ = [
     ('http', c_int32),
     ('reserved', c_uint32),
     ('message', c_char * 1024),
+    ('causes', c_char * 2048),
 ]
 grove_sim_options._fields_ = [
     ('size', c_uint32),
@@ -1699,6 +1829,12 @@ class Functions:
         self.admission_review = library.grove_admission_review
         library.grove_admission_review.restype = c_int32
         library.grove_admission_review.argtypes = [c_void_p, c_void_p, c_char_p, c_char_p, c_size_t, POINTER(grove_buf), POINTER(grove_error)]
+        self.scale_is_refused = library.grove_scale_is_refused
+        library.grove_scale_is_refused.restype = c_int32
+        library.grove_scale_is_refused.argtypes = [c_void_p, c_void_p, c_int64, POINTER(grove_buf)]
+        self.admission_review_scale = library.grove_admission_review_scale
+        library.grove_admission_review_scale.restype = c_int32
+        library.grove_admission_review_scale.argtypes = [c_void_p, c_void_p, c_void_p, c_char_p, c_size_t, POINTER(grove_buf), POINTER(grove_error)]
         self.lint = library.grove_lint
         library.grove_lint.restype = c_int32
         library.grove_lint.argtypes = [c_void_p, c_void_p, c_void_p, c_void_p, POINTER(grove_lint_options), c_void_p, POINTER(grove_error)]
@@ -1948,6 +2084,27 @@ class Functions:
         self.sched_node_free = library.grove_sched_node_free
         library.grove_sched_node_free.restype = POINTER(c_int64)
         library.grove_sched_node_free.argtypes = [c_void_p, c_uint32]
+        self.sched_queue = library.grove_sched_queue
+        library.grove_sched_queue.restype = c_int32
+        library.grove_sched_queue.argtypes = [c_void_p, POINTER(grove_queue), POINTER(c_uint32), POINTER(grove_error)]
+        self.sched_queue_find = library.grove_sched_queue_find
+        library.grove_sched_queue_find.restype = c_uint32
+        library.grove_sched_queue_find.argtypes = [c_void_p, c_char_p]
+        self.sched_queue_count = library.grove_sched_queue_count
+        library.grove_sched_queue_count.restype = c_uint32
+        library.grove_sched_queue_count.argtypes = [c_void_p]
+        self.sched_queue_name = library.grove_sched_queue_name
+        library.grove_sched_queue_name.restype = c_char_p
+        library.grove_sched_queue_name.argtypes = [c_void_p, c_uint32]
+        self.sched_queue_parent = library.grove_sched_queue_parent
+        library.grove_sched_queue_parent.restype = c_uint32
+        library.grove_sched_queue_parent.argtypes = [c_void_p, c_uint32]
+        self.sched_queue_used = library.grove_sched_queue_used
+        library.grove_sched_queue_used.restype = POINTER(c_int64)
+        library.grove_sched_queue_used.argtypes = [c_void_p, c_uint32]
+        self.sched_queue_share = library.grove_sched_queue_share
+        library.grove_sched_queue_share.restype = POINTER(c_int64)
+        library.grove_sched_queue_share.argtypes = [c_void_p, c_uint32]
         self.sched_class = library.grove_sched_class
         library.grove_sched_class.restype = c_int32
         library.grove_sched_class.argtypes = [c_void_p, POINTER(grove_sched_class_spec), POINTER(c_uint32), POINTER(grove_error)]
@@ -2002,6 +2159,18 @@ class Functions:
         self.gang_priority = library.grove_gang_priority
         library.grove_gang_priority.restype = c_int32
         library.grove_gang_priority.argtypes = [c_void_p, c_int32]
+        self.gang_queue = library.grove_gang_queue
+        library.grove_gang_queue.restype = c_int32
+        library.grove_gang_queue.argtypes = [c_void_p, c_uint32]
+        self.gang_waiting = library.grove_gang_waiting
+        library.grove_gang_waiting.restype = c_int32
+        library.grove_gang_waiting.argtypes = [c_void_p, c_int64, c_uint32]
+        self.gang_flags = library.grove_gang_flags
+        library.grove_gang_flags.restype = c_int32
+        library.grove_gang_flags.argtypes = [c_void_p, c_uint32]
+        self.gang_base = library.grove_gang_base
+        library.grove_gang_base.restype = c_int32
+        library.grove_gang_base.argtypes = [c_void_p, c_uint32]
         self.sched_place = library.grove_sched_place
         library.grove_sched_place.restype = c_int32
         library.grove_sched_place.argtypes = [c_void_p, c_void_p, POINTER(grove_place_options), c_void_p, POINTER(grove_error)]
@@ -2041,6 +2210,12 @@ class Functions:
         self.sched_release = library.grove_sched_release
         library.grove_sched_release.restype = c_int32
         library.grove_sched_release.argtypes = [c_void_p, c_uint32]
+        self.sched_gang_base = library.grove_sched_gang_base
+        library.grove_sched_gang_base.restype = c_int32
+        library.grove_sched_gang_base.argtypes = [c_void_p, c_uint32, c_uint32]
+        self.sched_gang_flags = library.grove_sched_gang_flags
+        library.grove_sched_gang_flags.restype = c_int32
+        library.grove_sched_gang_flags.argtypes = [c_void_p, c_uint32, c_uint32]
         self.sched_gang_pods = library.grove_sched_gang_pods
         library.grove_sched_gang_pods.restype = POINTER(c_uint32)
         library.grove_sched_gang_pods.argtypes = [c_void_p, c_uint32, POINTER(c_uint32)]
@@ -2065,9 +2240,18 @@ class Functions:
         self.sched_preempt = library.grove_sched_preempt
         library.grove_sched_preempt.restype = c_int32
         library.grove_sched_preempt.argtypes = [c_void_p, c_void_p, POINTER(grove_place_options), c_void_p, POINTER(grove_error)]
+        self.sched_reclaim = library.grove_sched_reclaim
+        library.grove_sched_reclaim.restype = c_int32
+        library.grove_sched_reclaim.argtypes = [c_void_p, c_void_p, POINTER(c_int64), c_uint32, POINTER(grove_place_options), c_void_p, POINTER(grove_error)]
         self.decision_victims = library.grove_decision_victims
         library.grove_decision_victims.restype = POINTER(grove_victim)
         library.grove_decision_victims.argtypes = [c_void_p, POINTER(c_uint32)]
+        self.decision_victims_proven = library.grove_decision_victims_proven
+        library.grove_decision_victims_proven.restype = c_int32
+        library.grove_decision_victims_proven.argtypes = [c_void_p]
+        self.sched_serve = library.grove_sched_serve
+        library.grove_sched_serve.restype = c_int32
+        library.grove_sched_serve.argtypes = [c_void_p, POINTER(c_void_p), POINTER(c_void_p), c_uint32, POINTER(grove_serve_options), POINTER(POINTER(grove_served)), POINTER(grove_error)]
         self.version = library.grove_version
         library.grove_version.restype = c_char_p
         library.grove_version.argtypes = []

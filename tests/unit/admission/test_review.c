@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,6 +293,59 @@ static grove_status default_once(grove_env *e, void *set) {
     return status;
 }
 
+/* A scale below minAvailable: admitted as by Grove, refused where the configuration says so. */
+static void test_scale(void **state) {
+    static const struct {
+        const char *config, *target;
+        int replicas, allowed;
+    } rows[] = {
+        {"{}", "{\"spec\":{\"minAvailable\":2}}", 1, 1},
+        {"guardScale: Allow", "{\"spec\":{\"minAvailable\":2}}", 0, 1},
+        {"guardScale: Deny", "{\"spec\":{\"minAvailable\":2}}", 1, 0},
+        {"guardScale: Deny", "{\"spec\":{\"minAvailable\":2}}", 2, 1},
+        {"guardScale: Deny", "{\"spec\":{\"minAvailable\":2}}", 3, 1},
+        {"guardScale: Deny", "{\"spec\":{}}", 0, 0}, /* nothing given counts as one */
+        {"guardScale: Deny", "{\"spec\":{}}", 1, 1},
+        {"guardScale: Deny", NULL, 0, 1}, /* a target that is not known */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        grove_config *config = NULL;
+        grove_doc *target = rows[i].target ? parse(rows[i].target, strlen(rows[i].target)) : NULL;
+        char review[512];
+        grove_buf out;
+        grove_buf_init(&out, env);
+        assert_int_equal(grove_config_new(env, &config), 0);
+        assert_int_equal(grove_config_load(config, rows[i].config, strlen(rows[i].config), NULL),
+                         0);
+        snprintf(review, sizeof review,
+                 REVIEW("UPDATE",
+                        "\"subResource\":\"scale\",\"object\":{\"apiVersion\":"
+                        "\"autoscaling/v1\",\"kind\":\"Scale\",\"spec\":{\"replicas\":%d}}"),
+                 rows[i].replicas);
+        const grove_node *at = target ? grove_doc_root(target) : NULL;
+        assert_int_equal(
+            grove_admission_review_scale(env, config, at, review, strlen(review), &out, NULL), 0);
+        grove_doc *answer = parse(out.data, (size_t)out.len);
+        const grove_node *response = grove_node_get(grove_doc_root(answer), "response");
+        assert_int_equal(gv_node_get_bool(response, "allowed"), rows[i].allowed);
+        assert_string_equal(grove_node_text(grove_node_get(response, "uid")), "u-1");
+        if (!rows[i].allowed) {
+            const char *text = grove_node_text(grove_node_at_path(response, "/status/message"));
+            assert_non_null(strstr(text, "minAvailable"));
+        }
+        grove_doc_unref(answer);
+        grove_doc_unref(target);
+        grove_config_unref(config);
+        grove_buf_fini(&out);
+    }
+    grove_buf out;
+    grove_buf_init(&out, env);
+    assert_int_equal(grove_admission_review_scale(env, NULL, NULL, "{}", 2, &out, NULL),
+                     GROVE_E_PARSE);
+    grove_buf_fini(&out);
+}
+
 static void test_oom(void **state) {
     char path_default[] = PATH_DEFAULT, path_set[] = PATH_SET;
     char good[] = SET("", "a"), bad[] = SET("", "A_b");
@@ -306,6 +361,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patch),    cmocka_unit_test(test_no_patch),
         cmocka_unit_test(test_verdicts), cmocka_unit_test(test_passed),
-        cmocka_unit_test(test_wrong),    cmocka_unit_test(test_oom)};
+        cmocka_unit_test(test_wrong),    cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_oom)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
