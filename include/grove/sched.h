@@ -92,6 +92,16 @@ typedef struct grove_sched_options {
      */
     int64_t (*order)(void *ctx, const grove_sched_candidate *candidate);
     void *order_ctx;
+    /**
+     * Plug point for own scoring: what a placement costs, read with the grove_decision_* functions;
+     * smaller is better. Of the placements found in the first `score_among` candidate domains (0: 8) the
+     * best is taken, the first of equals. What cannot be placed is unchanged. NULL: the engine's own
+     * order decides.
+     */
+    int64_t (*score)(void *ctx, const grove_decision *placed);
+    void *score_ctx;
+    uint32_t score_among;
+    uint32_t reserved2;
 } grove_sched_options;
 
 GROVE_API grove_status grove_sched_new(grove_env *env, const grove_sched_options *options,

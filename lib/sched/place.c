@@ -72,7 +72,7 @@ static bool try_likely(gv_attempt *a) {
     bool placed = false;
     w->n_likely = 0;
     a->one_domain_bounded = true;
-    if (a->s->order) {
+    if (a->s->order || a->s->score) {
         return false;
     }
     if (small_enough(p)) {
@@ -116,14 +116,47 @@ static gv_answer try_exact(gv_attempt *a, gv_candidates *c, uint32_t sorted) {
     return all;
 }
 
-static gv_answer finish(gv_attempt *a) {
+/* The decision from what lies in the overlay. */
+static gv_answer write_down(gv_attempt *a) {
     gv_work *w = gv_work_of(&a->p);
-    gv_span_shrink(a);
     gv_surplus_fill(&a->p);
     if (w->status == GROVE_OK) {
         w->status = gv_decision_fill(&a->p, a->d);
     }
     return w->status < 0 ? GV_DONT_KNOW : GV_YES;
+}
+
+static gv_answer finish(gv_attempt *a) {
+    gv_span_shrink(a);
+    return write_down(a);
+}
+
+/*
+ * What the first greedy pass finds in domain i, as it is: a look for fewer hosts could leave the domain that
+ * the caller scores. The overlay is to be emptied afterwards.
+ */
+static bool fill_and_write(gv_attempt *a, const gv_candidates *c, uint32_t i) {
+    return gv_greedy_fill(&a->p, GV_PASS_LARGE_FIRST, c->v[i].domain) && write_down(a) == GV_YES;
+}
+
+/* The caller's favourite among the first candidates; it is made once more at the end. */
+static bool try_scored(gv_attempt *a, gv_candidates *c, uint32_t *sorted) {
+    gv_work *w = gv_work_of(&a->p);
+    uint32_t best = GV_NONE;
+    int64_t least = INT64_MAX;
+    for (uint32_t i = 0; i < c->n && i < a->s->score_among && w->status == GROVE_OK; i++) {
+        gv_candidates_next(c, i);
+        *sorted = i + 1;
+        if (fill_and_write(a, c, i)) {
+            a->d->verdict = GROVE_PLACED; /* the caller reads it */
+            int64_t cost = a->s->score(a->s->score_ctx, a->d);
+            a->d->verdict = GROVE_UNKNOWN;
+            best = best == GV_NONE || cost < least ? i : best;
+            least = best == i ? cost : least;
+        }
+        gv_work_end(&a->p);
+    }
+    return best != GV_NONE && w->status == GROVE_OK && fill_and_write(a, c, best);
 }
 
 /* Solves for one choice of levels; on GV_YES the decision is filled, on GV_NO the certificate. */
@@ -156,6 +189,9 @@ static gv_answer solve(gv_attempt *a, const uint32_t *levels) {
         return GV_DONT_KNOW;
     }
     uint32_t sorted = 0;
+    if (!exact_only && a->s->score && try_scored(a, &c, &sorted)) {
+        return GV_YES;
+    }
     if (!exact_only && try_greedy(a, &c, &sorted)) {
         return finish(a);
     }

@@ -13,6 +13,9 @@ static grove_status setup(grove_sched *s, const grove_sched_options *o) {
     s->veto_ctx = o->veto_ctx;
     s->order = o->order;
     s->order_ctx = o->order_ctx;
+    s->score = o->score;
+    s->score_ctx = o->score_ctx;
+    s->score_among = o->score_among ? o->score_among : 8;
     s->host_key = gv_sched_dup(s, o->host_key ? o->host_key : "kubernetes.io/hostname");
     s->journal = gv_alloc(s->env, 1024 * sizeof *s->journal);
     s->journal_size = s->journal ? 1024 : 0;

@@ -214,6 +214,9 @@ struct grove_sched {
     void *veto_ctx;
     int64_t (*order)(void *ctx, const grove_sched_candidate *candidate);
     void *order_ctx;
+    int64_t (*score)(void *ctx, const grove_decision *placed);
+    void *score_ctx;
+    uint32_t score_among;
 
     gv_map text_ids; /* text -> id + 1 */
     GV_VEC(char *) texts;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 static void *must(size_t n, size_t size) {
     void *p = calloc(n ? n : 1, size);
     if (!p) {
@@ -204,6 +206,80 @@ grove_status sd_place(sd_run *run, uint32_t flags, uint64_t steps) {
     grove_place_options o = {.size = (uint32_t)sizeof o, .flags = flags, .steps = steps};
     return grove_sched_place(run->s, run->g, &o, run->d, NULL);
 }
+
+/* ---- one number for many decisions ---- */
+
+/* Not a test's assertion: several threads come here. */
+static void need(grove_status st) {
+    if (st != GROVE_OK) {
+        fprintf(stderr, "a legal case is refused: %s\n", grove_status_name(st));
+        abort();
+    }
+}
+
+/* Numbers by their bytes from the lowest up, so that machines of either byte order keep one log. */
+uint64_t sd_log_number(uint64_t h, uint64_t value, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char byte = (unsigned char)(value >> (8 * i));
+        h = gv_fnv1a(h, &byte, 1);
+    }
+    return h;
+}
+
+/* A struct or an array: so many numbers of 32 bits, then so many of 64. */
+static uint64_t log_fields(uint64_t h, const void *fields, size_t n_words, size_t n_longs) {
+    const char *at = fields;
+    for (size_t i = 0; i < n_words; i++, at += sizeof(uint32_t)) {
+        uint32_t word;
+        memcpy(&word, at, sizeof word);
+        h = sd_log_number(h, word, sizeof word);
+    }
+    for (size_t i = 0; i < n_longs; i++, at += sizeof(uint64_t)) {
+        uint64_t number;
+        memcpy(&number, at, sizeof number);
+        h = sd_log_number(h, number, sizeof number);
+    }
+    return h;
+}
+
+uint64_t sd_decision_log(grove_env *e, uint64_t seed) {
+    gv_prng r;
+    uint64_t h = GV_FNV_START;
+    gv_prng_seed(&r, seed);
+    sd_shape shape = {2, 4, 5, 3, 5, 4, 20, 4};
+    sd_case *d = sd_random(&r, &shape);
+    sd_run run;
+    need(sd_start(e, &d->c, NULL, &run));
+    for (int step = 0; step < 12; step++) {
+        sd_case *other = sd_random(&r, &shape);
+        uint32_t gang, n;
+        need(sd_describe(&run, &other->c, NULL));
+        need(sd_place(&run, 0, 20000));
+        grove_verdict v = grove_decision_verdict(run.d);
+        uint64_t steps = grove_decision_steps(run.d);
+        grove_certificate cert = {.size = (uint32_t)sizeof cert};
+        grove_cost cost = {.size = (uint32_t)sizeof cost};
+        need(grove_decision_certificate(run.d, &cert));
+        h = sd_log_number(sd_log_number(h, (uint32_t)v, sizeof v), steps, sizeof steps);
+        h = log_fields(h, &cert, 10, 2);
+        for (uint32_t p = 0; v == GROVE_PLACED && p < (uint32_t)other->c.n_podgroups; p++) {
+            const uint32_t *nodes = grove_decision_nodes(run.d, p, &n);
+            h = log_fields(h, nodes, n, 0);
+        }
+        if (v == GROVE_PLACED) {
+            need(grove_decision_cost(run.d, &cost));
+            h = log_fields(h, &cost, 2, 8);
+            need(grove_sched_commit(run.s, run.g, run.d, &gang, NULL));
+        }
+        sd_free(other);
+    }
+    h ^= grove_sched_hash(run.s);
+    sd_end(&run);
+    sd_free(d);
+    return h;
+}
+
+/* ---- judging ---- */
 
 static const char *judge_placement(const sd_run *run, const sc_case *c, const int32_t *order) {
     uint32_t **nodes = must((size_t)c->n_podgroups, sizeof *nodes);

@@ -52,4 +52,9 @@ grove_status sd_place(sd_run *run, uint32_t flags, uint64_t steps);
  */
 const char *sd_judge(const sd_run *run, const sc_case *c, const int32_t *order, int *out_proof);
 
+/* Adds a number to a hash by its bytes from the lowest up, so that machines of either byte order agree. */
+uint64_t sd_log_number(uint64_t h, uint64_t value, size_t bytes);
+/* A log of decisions on random cases as one number: verdicts, nodes, costs and certificates in order. */
+uint64_t sd_decision_log(grove_env *e, uint64_t seed);
+
 #endif

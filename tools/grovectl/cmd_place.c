@@ -7,11 +7,12 @@
 #include <time.h>
 
 #include "io.h"
+#include "place_batch.h"
 #include "place_io.h"
 #include "verbs.h"
 
 static const char HELP[] =
-    "usage: grovectl place --nodes FILE --gangs FILE.jsonl [--steps N] [--timing]\n"
+    "usage: grovectl place --nodes FILE --gangs FILE.jsonl [--batch N ...] [--steps N] [--timing]\n"
     "       grovectl place --instances FILE.jsonl [--steps N] [--timing]\n"
     "\n"
     "Decides where gangs go. With --nodes, a CSV of empty nodes (name, label columns from broad "
@@ -27,13 +28,26 @@ static const char HELP[] =
     "  --method M  exact: without the greedy passes; greedy: without the exact search\n"
     "  --timing    adds \"us\", the microseconds of the decision\n"
     "\n"
+    "With --batch the gangs wait together and the order of service decides; a gang may then have\n"
+    "queue, priority, since, blocked, neverEvict, yields and base (the name of a gang placed "
+    "before).\n"
+    "\n"
+    "  --batch N            serve N gangs at a time, 0: all at once\n"
+    "  --queues FILE.jsonl  name, parent, deserved{}, limit{}, weight, priority of each queue\n"
+    "  --together N         decide a gang without a place anew with up to N of the batch\n"
+    "  --preempt            less important gangs of its queue may go for it\n"
+    "  --reclaim            gangs of queues above their fair share may go for it\n"
+    "  --starving-after N   keep a domain free for a gang blocked N times\n"
+    "\n"
     "Exit status: 0 all could be judged; 2 wrong usage or unreadable input.\n";
 
 typedef struct options {
-    const char *nodes, *gangs, *instances;
+    const char *nodes, *gangs, *instances, *queues;
     uint64_t steps;
     uint32_t flags;
-    int timing;
+    int timing, batched;
+    uint32_t batch; /* 0: all */
+    grove_serve_options serve;
 } options;
 
 typedef struct totals {
@@ -81,6 +95,19 @@ static void count(totals *t, const place_world *w, double took, double cpu) {
     }
 }
 
+/* One of a batch, which is timed as a whole. */
+static void count_served(place_world *w, void *ctx) {
+    count(ctx, w, 0, 0);
+}
+
+static int serve(place_batch *b, totals *t) {
+    double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    int code = place_batch_serve(b, count_served, t);
+    t->wall += seconds(CLOCK_MONOTONIC) - wall;
+    t->cpu += seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    return code;
+}
+
 /* Decides on the gang just read, and commits when asked to. */
 static int decide(place_world *w, const options *o, int commit, totals *t, double *out_us) {
     grove_place_options place = {
@@ -103,11 +130,6 @@ static int decide(place_world *w, const options *o, int commit, totals *t, doubl
     return EXIT_OK;
 }
 
-static void score_text(const place_world *w, char *out, size_t cap) {
-    int32_t score = grove_decision_score(w->decision);
-    snprintf(out, cap, "%d.%06d", score / 1000000, score % 1000000);
-}
-
 static int print_line(place_world *w, const options *o, const char *id_key, const char *id,
                       double us) {
     grove_builder *b = NULL;
@@ -120,20 +142,14 @@ static int print_line(place_world *w, const options *o, const char *id_key, cons
     }
     grove_builder_open_object(b, NULL);
     grove_builder_string(b, id_key, id);
-    grove_builder_string(b, "verdict", place_verdict(w));
-    place_write_placement(w, b, "placement");
     if (o->gangs) {
-        place_write_levels(w, b, "levels");
-        score_text(w, text, sizeof text);
-        grove_builder_number(b, "score", text, strlen(text));
+        place_write_answer(w, b);
     } else {
+        grove_builder_string(b, "verdict", place_verdict(w));
+        place_write_placement(w, b, "placement");
         place_reason(w, text, sizeof text);
         grove_builder_string(b, "reason", text);
-    }
-    grove_builder_int64(b, "steps", (int64_t)grove_decision_steps(w->decision));
-    if (o->gangs) {
-        place_reason(w, text, sizeof text);
-        grove_builder_string(b, "reason", text);
+        grove_builder_int64(b, "steps", (int64_t)grove_decision_steps(w->decision));
     }
     if (o->timing) {
         snprintf(text, sizeof text, "%.1f", us);
@@ -187,8 +203,14 @@ static int place_instance(grove_env *env, const options *o, const grove_node *li
     return code;
 }
 
+/* Gangs that wait; a full batch is served at once. */
+static int place_waiting(place_batch *b, const options *o, const grove_node *gang, totals *t) {
+    int code = place_batch_add(b, gang, o->gangs);
+    return code == EXIT_OK && o->batch > 0 && place_batch_size(b) == o->batch ? serve(b, t) : code;
+}
+
 /* Each line of a file as a document. */
-static int each_line(grove_env *env, const options *o, place_world *w, totals *t) {
+static int each_line(grove_env *env, const options *o, place_world *w, place_batch *b, totals *t) {
     const char *path = o->gangs ? o->gangs : o->instances;
     char *text;
     size_t len;
@@ -206,8 +228,9 @@ static int each_line(grove_env *env, const options *o, place_world *w, totals *t
                 fprintf(stderr, "grovectl place: %s:%u: %s\n", path, number, err.message);
                 code = EXIT_USAGE;
             } else {
-                code = o->gangs ? place_gang(w, o, grove_doc_root(doc), t)
-                                : place_instance(env, o, grove_doc_root(doc), t);
+                code = b          ? place_waiting(b, o, grove_doc_root(doc), t)
+                       : o->gangs ? place_gang(w, o, grove_doc_root(doc), t)
+                                  : place_instance(env, o, grove_doc_root(doc), t);
                 grove_doc_unref(doc);
             }
         }
@@ -247,9 +270,17 @@ static int run(grove_env *env, const options *o) {
     double load = seconds(CLOCK_MONOTONIC);
     int code = o->nodes ? place_read_csv(env, o->nodes, &w) : EXIT_OK;
     load = seconds(CLOCK_MONOTONIC) - load;
-    if (code == EXIT_OK) {
-        code = each_line(env, o, &w, &t);
+    if (code == EXIT_OK && o->queues) {
+        code = place_read_queues(&w, o->queues);
     }
+    place_batch *b = code == EXIT_OK && o->batched ? place_batch_new(&w, &o->serve) : NULL;
+    if (code == EXIT_OK) {
+        code = each_line(env, o, &w, b, &t);
+    }
+    if (code == EXIT_OK && b) {
+        code = serve(b, &t);
+    }
+    place_batch_free(b);
     place_world_free(&w);
     if (code == EXIT_OK) {
         summary(&t, load);
@@ -259,26 +290,59 @@ static int run(grove_env *env, const options *o) {
     return code;
 }
 
+/* Options with a number behind them; *out_known tells whether this was one. */
+static int take_number(options *o, int argc, char **argv, int *i, int *out_known) {
+    uint64_t batch = 0;
+    uint32_t *to = strcmp(argv[*i], "--together") == 0         ? &o->serve.together
+                   : strcmp(argv[*i], "--starving-after") == 0 ? &o->serve.starving_after
+                   : strcmp(argv[*i], "--batch") == 0          ? &o->batch
+                                                               : NULL;
+    *out_known = to || strcmp(argv[*i], "--steps") == 0;
+    if (!*out_known) {
+        return EXIT_OK;
+    }
+    o->batched = o->batched || to == &o->batch;
+    char *end = NULL;
+    if (*i + 1 < argc) {
+        batch = strtoull(argv[++*i], &end, 10);
+    }
+    if (!end || *end || end == argv[*i] || (to && batch > UINT32_MAX)) {
+        return EXIT_USAGE;
+    }
+    if (to) {
+        *to = (uint32_t)batch;
+    } else {
+        o->steps = o->serve.steps = batch;
+    }
+    return EXIT_OK;
+}
+
 static int usage_error(void) {
     fputs(HELP, stderr);
     return EXIT_USAGE;
 }
 
 int cmd_place(int argc, char **argv) {
-    options o = {0};
+    options o = {.serve.size = (uint32_t)sizeof o.serve};
     for (int i = 1; i < argc; i++) {
+        int known;
+        if (take_number(&o, argc, argv, &i, &known) != EXIT_OK) {
+            return usage_error();
+        }
+        if (known) {
+            continue;
+        }
         const char **path = strcmp(argv[i], "--nodes") == 0       ? &o.nodes
                             : strcmp(argv[i], "--gangs") == 0     ? &o.gangs
                             : strcmp(argv[i], "--instances") == 0 ? &o.instances
+                            : strcmp(argv[i], "--queues") == 0    ? &o.queues
                                                                   : NULL;
         if (path && i + 1 < argc) {
             *path = argv[++i];
-        } else if (strcmp(argv[i], "--steps") == 0 && i + 1 < argc) {
-            char *end;
-            o.steps = strtoull(argv[++i], &end, 10);
-            if (*end) {
-                return usage_error();
-            }
+        } else if (strcmp(argv[i], "--preempt") == 0) {
+            o.serve.flags |= GROVE_SERVE_PREEMPT;
+        } else if (strcmp(argv[i], "--reclaim") == 0) {
+            o.serve.flags |= GROVE_SERVE_RECLAIM;
         } else if (strcmp(argv[i], "--method") == 0 && i + 1 < argc) {
             i++;
             o.flags = strcmp(argv[i], "exact") == 0    ? GROVE_PLACE_EXACT_ONLY
@@ -296,7 +360,9 @@ int cmd_place(int argc, char **argv) {
             return usage_error();
         }
     }
-    if (o.instances ? (o.nodes || o.gangs) : !(o.nodes && o.gangs)) {
+    int service = o.queues || o.serve.flags || o.serve.together || o.serve.starving_after;
+    if ((o.instances ? (o.nodes || o.gangs || o.batched) : !(o.nodes && o.gangs)) ||
+        (service && !o.batched)) {
         return usage_error();
     }
     grove_env *env = NULL;

@@ -415,12 +415,30 @@ void place_reason(const place_world *w, char *out, size_t cap) {
     const char *resource = grove_sched_resource_name(w->sched, c.resource);
     const char *nearest = grove_sched_node_name(w->sched, c.nearest);
     int n = snprintf(out, cap, "%s", grove_reason_name(c.reason));
-    if (n > 0 && c.reason != GROVE_REASON_BUDGET && c.reason != GROVE_REASON_UNKNOWN_LEVEL) {
+    bool of_queue = c.reason == GROVE_REASON_QUEUE_LIMIT || c.reason == GROVE_REASON_QUEUE_SHARE;
+    if (n > 0 && of_queue && resource) {
+        snprintf(out + n, cap - (size_t)n, ": %lld of %lld %s", (long long)c.have,
+                 (long long)c.need, resource);
+    } else if (n > 0 && !of_queue && c.reason != GROVE_REASON_BUDGET &&
+               c.reason != GROVE_REASON_UNKNOWN_LEVEL && c.reason != GROVE_REASON_KEPT) {
         snprintf(out + n, cap - (size_t)n, " on level %s: %lld of %lld%s%s%s%s",
                  level ? level : "cluster", (long long)c.have, (long long)c.need,
                  resource ? " " : "", resource ? resource : "", nearest ? ", nearest at " : "",
                  nearest ? nearest : "");
     }
+}
+
+void place_write_answer(const place_world *w, grove_builder *b) {
+    char text[256];
+    int32_t score = grove_decision_score(w->decision);
+    grove_builder_string(b, "verdict", place_verdict(w));
+    place_write_placement(w, b, "placement");
+    place_write_levels(w, b, "levels");
+    snprintf(text, sizeof text, "%d.%06d", score / 1000000, score % 1000000);
+    grove_builder_number(b, "score", text, strlen(text));
+    grove_builder_int64(b, "steps", (int64_t)grove_decision_steps(w->decision));
+    place_reason(w, text, sizeof text);
+    grove_builder_string(b, "reason", text);
 }
 
 void place_span(const place_world *w, int64_t *out_domains, int64_t *out_hosts) {

@@ -39,6 +39,8 @@ int place_read_gang(place_world *w, const grove_node *gang, const char *where);
 void place_write_placement(const place_world *w, grove_builder *b, const char *key);
 /* {"gang":level,"groups":{name:level},"podgroups":{...}}; null where no level is shared. */
 void place_write_levels(const place_world *w, grove_builder *b, const char *key);
+/* "verdict" to "reason" of the answer on a gang, into the open object. */
+void place_write_answer(const place_world *w, grove_builder *b);
 const char *place_verdict(const place_world *w);
 /* One sentence: why the gang was not placed; "" when it was. */
 void place_reason(const place_world *w, char *out, size_t cap);

@@ -711,6 +711,10 @@ class grove_sched_options(Structure):
     veto_ctx: Any
     order: Any
     order_ctx: Any
+    score: Any
+    score_ctx: Any
+    score_among: Any
+    reserved2: Any
 
 
 class grove_sched_label(Structure):
@@ -1370,6 +1374,10 @@ grove_sched_options._fields_ = [
     ('veto_ctx', c_void_p),
     ('order', CFUNCTYPE(c_int64, c_void_p, POINTER(grove_sched_candidate))),
     ('order_ctx', c_void_p),
+    ('score', CFUNCTYPE(c_int64, c_void_p, c_void_p)),
+    ('score_ctx', c_void_p),
+    ('score_among', c_uint32),
+    ('reserved2', c_uint32),
 ]
 grove_sched_label._fields_ = [
     ('key', c_char_p),

@@ -270,13 +270,118 @@ def planted_host(rng):
     return ns, gang(pgs, (), "zone")
 
 
+def plant(rng, ns, within, pods, slack):
+    """Lays `pods` of one kind on nodes of `within`, widening those that lack room; now and then a little more."""
+    for pod in pods:
+        node = ns[rng.choice(within)]
+        for q in range(3):
+            node[4 + q] += pod[q]
+        node[7] += 1
+        if rng.random() < slack:
+            node[4 + rng.randrange(2)] += rng.choice([0, 1])
+
+
+def planted_gb200(rng):
+    """Racks of 18 nodes with 4 GPUs, partly filled, on which a hidden solution lies exactly."""
+    racks = rng.choice([2, 3, 4])
+    ns = tree(rng, 1, 1, racks, 18, lambda r, k: (0, 0, 0, 0))
+    pgs, groups = [], []
+    for r in range(racks):
+        left = [i for i in range(18 * r, 18 * r + 18) if rng.random() < 0.8]
+        rng.shuffle(left)
+        while left:
+            n = min(len(left), rng.randint(1, 6))
+            mine, left = left[:n], left[n:]
+            i = len(groups)
+            lead, work = (1, 8000, 32 * GIB), rng.choice([(4, 100000, 600 * GIB), (3, 90000, 500 * GIB), (2, 50000, 300 * GIB)])
+            parts = [pg("w%d" % i, n, *work)]
+            plant(rng, ns, mine, [], 0)
+            for m in mine:
+                plant(rng, ns, [m], [work], 0.1)
+            if work[0] < 4 and rng.random() < 0.6:
+                parts.append(pg("l%d" % i, 1, *lead))
+                plant(rng, ns, mine, [lead], 0.1)
+            pgs += parts
+            groups.append(group("g%d" % i, parts, "rack"))
+    rng.shuffle(pgs)
+    rng.shuffle(groups)
+    return ns, gang(pgs, groups, rng.choice(["block", ""]))
+
+
+def planted_deep(rng):
+    """A hidden solution with groups in blocks, groups in racks inside them and podgroups on hosts."""
+    ns = tree(rng, 1, 3, 2, 3, lambda r, k: (0, 0, 0, 0))
+    pgs, groups = [], []
+    for i in range(rng.randint(2, 4)):
+        block = rng.randrange(3)
+        outer = []
+        for j in range(rng.randint(1, 3)):
+            rack = block * 2 + rng.randrange(2)
+            hosts = list(range(rack * 3, rack * 3 + 3))
+            inner = []
+            for k in range(rng.randint(1, 2)):
+                pod, n, host = some_pod(rng), rng.randint(1, 3), rng.random() < 0.4
+                inner.append(pg("g%d_%d_%d" % (i, j, k), n, *pod, required="host" if host else ""))
+                plant(rng, ns, [rng.choice(hosts)] if host else hosts, [pod] * n, 0.1)
+            outer += inner
+            groups.append(group("g%dr%d" % (i, j), inner, "rack"))
+        groups.append(group("g%d" % i, outer, "block"))
+        pgs += outer
+    for n in ns:
+        n[7] += rng.randint(0, 2)
+    rng.shuffle(pgs)
+    return ns, gang(pgs, groups, rng.choice(["zone", ""]))
+
+
+def segments(rng):
+    """One workload cut into equal segments, each in one block or rack, that differ only in their room."""
+    ns = tree(rng, 1, rng.randint(2, 4), rng.randint(1, 3), (2, 6), lambda r, k: filled(r, 8, 128000, 1024 * GIB, rng.choice([0.05, 0.2])))
+    level, size = rng.choice(["rack", "block"]), rng.randint(2, 5)
+    pgs = [pg("s%d" % i, size, rng.choice([8, 4, 4, 2]), 32000, 256 * GIB, required=level) for i in range(rng.randint(2, 6))]
+    return ns, gang(pgs, (), rng.choice(["", "zone"]))
+
+
+def tight_vector(rng):
+    """Few large hosts on which CPU and memory have to be balanced nearly exactly."""
+    ns = tree(rng, 1, 1, 2, 3, lambda r, k: (8, r.randint(48, 96) * 1000, r.randint(384, 768) * GIB, 110))
+    pgs = [pg("p%d" % i, rng.randint(1, 4), rng.choice([0, 1, 2]), rng.choice([14000, 22000, 30000]), rng.choice([40, 120, 200]) * GIB,
+              required=rng.choice(["", "rack"])) for i in range(rng.randint(3, 6))]
+    return ns, gang(pgs, (), rng.choice(["", "block"]))
+
+
+def hetero_racks(rng):
+    """H100, B200 and GB200 racks side by side; podgroups that only some of them can take."""
+    kinds = [(8, 128000, 2048 * GIB), (8, 224000, 1024 * GIB), (4, 144000, 960 * GIB)]
+    rack_kind = [rng.choice(kinds) for _ in range(6)]
+    ns = tree(rng, 1, 2, 3, (3, 6), lambda r, k: filled(r, *rack_kind[k], 0.3))
+    groups, pgs = [], []
+    for i in range(rng.randint(2, 4)):
+        mine = [pg("g%dp%d" % (i, k), rng.randint(1, 4), rng.choice([1, 2, 4, 4, 8]), rng.choice([30000, 64000]),
+                   rng.choice([128, 400, 800]) * GIB) for k in range(rng.randint(1, 2))]
+        pgs += mine
+        groups.append(group("g%d" % i, mine, rng.choice(["rack", "rack", "block"])))
+    return ns, gang(pgs, groups, rng.choice(["", "block", "zone"]))
+
+
 FAMILIES = {
     "random-tree": random_tree, "gb200": gb200, "gb200-groups": gb200_groups, "host-groups": host_groups,
     "planted-hetero": planted_hetero, "planted-homog": planted_homog, "planted-odd": planted_odd,
     "several-resources": several_resources, "deep": deep, "nested-groups": nested_groups, "many-types": many_types,
     "identical-groups": identical_groups, "unconstrained": unconstrained, "pod-limit": pod_limit,
-    "planted-host": planted_host,
+    "planted-host": planted_host, "planted-gb200": planted_gb200, "planted-deep": planted_deep, "segments": segments,
+    "tight-vector": tight_vector, "hetero-racks": hetero_racks,
 }
+
+
+def instance(name, seed, i):
+    """One instance as the line that stands for it."""
+    rng = random.Random("%s/%d/%d" % (name, seed, i))
+    nodes, g = FAMILIES[name](rng)
+    nodes = [n[:4] + [max(0, x) for x in n[4:]] for n in nodes]
+    planted = name.startswith("planted")
+    return json.dumps({"id": "%s-%d-%04d" % (name, seed, i), "family": name, "nodes": nodes, "gang": g,
+                       "feasible": True if planted else None,
+                       "feasible_by": "construction" if planted else None}, separators=(",", ":"))
 
 
 def main():
@@ -284,13 +389,8 @@ def main():
     count, seed = int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1
     for name in names:
         for i in range(count):
-            rng = random.Random("%s/%d/%d" % (name, seed, i))
-            nodes, g = FAMILIES[name](rng)
-            nodes = [n[:4] + [max(0, x) for x in n[4:]] for n in nodes]
-            planted = name.startswith("planted")
-            print(json.dumps({"id": "%s-%d-%04d" % (name, seed, i), "family": name, "nodes": nodes, "gang": g,
-                              "feasible": True if planted else None,
-                              "feasible_by": "construction" if planted else None}, separators=(",", ":")))
+            print(instance(name, seed, i))
 
 
-main()
+if __name__ == "__main__":
+    main()

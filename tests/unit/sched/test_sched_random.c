@@ -242,78 +242,15 @@ static void test_events(void **state) {
     }
 }
 
-/* Numbers by their bytes from the lowest up, so that machines of either byte order keep one log. */
-static uint64_t log_number(uint64_t h, uint64_t value, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned char byte = (unsigned char)(value >> (8 * i));
-        h = gv_fnv1a(h, &byte, 1);
-    }
-    return h;
-}
-
-/* A struct or an array: so many numbers of 32 bits, then so many of 64. */
-static uint64_t log_fields(uint64_t h, const void *fields, size_t n_words, size_t n_longs) {
-    const char *at = fields;
-    for (size_t i = 0; i < n_words; i++, at += sizeof(uint32_t)) {
-        uint32_t word;
-        memcpy(&word, at, sizeof word);
-        h = log_number(h, word, sizeof word);
-    }
-    for (size_t i = 0; i < n_longs; i++, at += sizeof(uint64_t)) {
-        uint64_t number;
-        memcpy(&number, at, sizeof number);
-        h = log_number(h, number, sizeof number);
-    }
-    return h;
-}
-
-/* A log of decisions as one number: verdicts, nodes, costs and certificates in order. */
-static uint64_t decision_log(grove_env *e, uint64_t seed) {
-    gv_prng r;
-    uint64_t h = GV_FNV_START;
-    gv_prng_seed(&r, seed);
-    sd_shape shape = {2, 4, 5, 3, 5, 4, 20, 4};
-    sd_case *d = sd_random(&r, &shape);
-    sd_run run;
-    assert_int_equal(sd_start(e, &d->c, NULL, &run), GROVE_OK);
-    for (int step = 0; step < 12; step++) {
-        sd_case *other = sd_random(&r, &shape);
-        uint32_t gang, n;
-        assert_int_equal(sd_describe(&run, &other->c, NULL), GROVE_OK);
-        assert_int_equal(sd_place(&run, 0, 20000), GROVE_OK);
-        grove_verdict v = grove_decision_verdict(run.d);
-        uint64_t steps = grove_decision_steps(run.d);
-        grove_certificate cert = {.size = (uint32_t)sizeof cert};
-        grove_cost cost = {.size = (uint32_t)sizeof cost};
-        assert_int_equal(grove_decision_certificate(run.d, &cert), GROVE_OK);
-        h = log_number(log_number(h, (uint32_t)v, sizeof v), steps, sizeof steps);
-        h = log_fields(h, &cert, 10, 2);
-        for (uint32_t p = 0; v == GROVE_PLACED && p < (uint32_t)other->c.n_podgroups; p++) {
-            const uint32_t *nodes = grove_decision_nodes(run.d, p, &n);
-            h = log_fields(h, nodes, n, 0);
-        }
-        if (v == GROVE_PLACED) {
-            assert_int_equal(grove_decision_cost(run.d, &cost), GROVE_OK);
-            h = log_fields(h, &cost, 2, 8);
-            assert_int_equal(grove_sched_commit(run.s, run.g, run.d, &gang, NULL), GROVE_OK);
-        }
-        sd_free(other);
-    }
-    h ^= grove_sched_hash(run.s);
-    sd_end(&run);
-    sd_free(d);
-    return h;
-}
-
 /* The same questions a thousand times, and on every compiler and machine: one log. */
 static void test_repeatable(void **state) {
     (void)state;
-    uint64_t first = decision_log(env, 31), all = GV_FNV_START;
+    uint64_t first = sd_decision_log(env, 31), all = GV_FNV_START;
     for (int i = 0; i < 1000; i++) {
-        assert_true(decision_log(env, 31) == first);
+        assert_true(sd_decision_log(env, 31) == first);
     }
     for (uint64_t seed = 0; seed < 50; seed++) {
-        all = log_number(all, decision_log(env, 100 + seed), sizeof all);
+        all = sd_log_number(all, sd_decision_log(env, 100 + seed), sizeof all);
     }
     print_message("log of 600 decisions: %016llx\n", (unsigned long long)all);
     assert_true(all ==

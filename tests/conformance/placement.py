@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Placements of grovectl: verdicts against an oracle's labels, each placement judged here, and batches in queues.
+
+usage: placement.py --grovectl PROGRAM [--all]
+
+tests/golden/sched/labels.json holds a verdict for 14,000 instances of twenty families, which
+tests/oracles/sched/generate.py makes anew from their seeds; a sample of 500 is drawn, --all takes every one
+(./dev gates quality). tests/golden/sched/batch holds cases of grovectl place --batch with their answers.
+The last line is `N passed, N failed`.
+"""
+import argparse
+import collections
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
+GOLDEN = os.path.join(ROOT, "tests", "golden", "sched")
+sys.path.insert(0, os.path.join(ROOT, "tests", "oracles", "sched"))
+import generate  # noqa: E402  pylint: disable=wrong-import-position
+
+SAMPLE = 500
+DEPTH = {"zone": 1, "block": 2, "rack": 3}
+
+
+def domain(node, level):
+    return node[0] if level == "host" else tuple(node[1:1 + DEPTH[level]])
+
+
+def wrong_with(inst, placement):
+    """Why a placement breaks a rule of its instance, or ""."""
+    nodes, gang = {n[0]: n for n in inst["nodes"]}, inst["gang"]
+    used = collections.defaultdict(lambda: [0, 0, 0, 0])
+    for p in gang["podgroups"]:
+        at = placement.get(p["name"], {})
+        if sum(at.values()) != p["count"]:
+            return "%s has %d pods" % (p["name"], sum(at.values()))
+        for name, count in at.items():
+            for k, key in enumerate(("gpu", "cpu_m", "mem_mib")):
+                used[name][k] += count * p["req"][key]
+            used[name][3] += count
+    for name, amounts in used.items():
+        if any(amounts[k] > nodes[name][4 + k] for k in range(4)):
+            return "%s holds too much" % name
+    packs = [([p["name"] for p in gang["podgroups"]], gang["required"])]
+    packs += [(g["podgroups"], g["required"]) for g in gang["groups"]]
+    packs += [([p["name"]], p["required"]) for p in gang["podgroups"]]
+    for names, level in packs:
+        if level and len({domain(nodes[n], level) for q in names for n in placement.get(q, {})}) > 1:
+            return "%s are apart" % names
+    return ""
+
+
+def place(grovectl, lines):
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl", delete=False) as f:
+        f.writelines(line + "\n" for line in lines)
+    done = subprocess.run([grovectl, "place", "--instances", f.name], capture_output=True, text=True)
+    os.unlink(f.name)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def draw(labels, everything):
+    """(family, number) of the instances to look at."""
+    every = [(name, i) for name, f in labels["families"].items() for i in range(len(f["feasible"]))]
+    return every if everything else sorted(random.Random(1).sample(every, SAMPLE))
+
+
+def check_quality(grovectl, everything):
+    with open(os.path.join(GOLDEN, "labels.json")) as f:
+        labels = json.load(f)
+    passed, failed, unknown = 0, 0, 0
+    tally = collections.defaultdict(collections.Counter)
+    drawn = draw(labels, everything)
+    lines = [generate.instance(name, labels["seed"], i) for name, i in drawn]
+    if everything:
+        for name, f in labels["families"].items():
+            text = "".join(line + "\n" for (of, _), line in zip(drawn, lines) if of == name)
+            if hashlib.sha256(text.encode()).hexdigest() != f["sha256"]:
+                print("FAIL %s: the generator no longer makes the instances that were labelled" % name)
+                failed += 1
+    answers = place(grovectl, lines)
+    if len(answers) != len(lines):
+        print("FAIL %d answers for %d instances" % (len(answers), len(lines)))
+        return 0, 1
+    for (name, i), line, answer in zip(drawn, lines, answers):
+        truth, verdict = labels["families"][name]["feasible"][i], answer["verdict"]
+        tally[name][verdict] += 1
+        problem = ""
+        if verdict == "unknown":
+            unknown += 1
+            problem = "unknown although feasible" if truth == "1" and everything else ""
+        elif verdict == "placed":
+            problem = wrong_with(json.loads(line), answer["placement"]) or ("placed, the oracle says infeasible" if truth == "0" else "")
+        elif truth == "1":
+            problem = "infeasible, the oracle says feasible"
+        failed += problem != ""
+        passed += problem == ""
+        if problem:
+            print("FAIL %s-%04d: %s" % (name, i, problem))
+    for name, c in tally.items():
+        print("%-20s placed %5d, infeasible %5d, unknown %3d" % (name, c["placed"], c["infeasible"], c["unknown"]))
+    if unknown * 1000 > len(lines) * (1 if everything else 10):  # ten in a thousand of a sample of 500 are five
+        print("FAIL %d of %d are unknown" % (unknown, len(lines)))
+        failed += 1
+    return passed, failed
+
+
+def check_batch(grovectl, case):
+    """Why the answers differ, or ""."""
+    folder = os.path.join(GOLDEN, "batch", case)
+    with open(os.path.join(folder, "args")) as f:
+        args = f.read().split()
+    with open(os.path.join(folder, "expected.jsonl")) as f:
+        want = f.read()
+    done = subprocess.run([grovectl, "place", "--nodes", "nodes.csv", "--gangs", "gangs.jsonl"] + args, capture_output=True,
+                          text=True, cwd=folder)
+    return "" if done.stdout == want else "got\n%s%s" % (done.stdout, done.stderr)
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--grovectl", required=True)
+    ap.add_argument("--all", action="store_true")
+    args = ap.parse_args()
+    args.grovectl = os.path.abspath(args.grovectl)
+    passed, failed = check_quality(args.grovectl, args.all)
+    for case in sorted(os.listdir(os.path.join(GOLDEN, "batch"))):
+        problem = check_batch(args.grovectl, case)
+        if problem:
+            print("FAIL batch %s: %s" % (case, problem))
+        failed += problem != ""
+        passed += problem == ""
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
