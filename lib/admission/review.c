@@ -206,7 +206,9 @@ int32_t grove_scale_is_refused(const grove_config *config, const grove_node *tar
                                int64_t replicas, grove_buf *out_why) {
     const grove_node *spec = grove_node_get(target, "spec");
     int64_t least = gv_node_get_int(spec, "minAvailable", 1);
-    if (!config || !config->guard_scale || !spec || replicas >= least) {
+    gv_kind kind = target ? gv_kind_of(target) : GV_KIND_NONE;
+    bool guarded = kind == GV_KIND_PODCLIQUE || kind == GV_KIND_PODCLIQUESCALINGGROUP;
+    if (!config || !config->guard_scale || !guarded || replicas >= least) {
         return 0;
     }
     if (out_why) {

@@ -293,19 +293,24 @@ static grove_status default_once(grove_env *e, void *set) {
     return status;
 }
 
+#define TARGET(kind, spec) \
+    "{\"apiVersion\":\"grove.io/v1alpha1\",\"kind\":\"" kind "\",\"spec\":{" spec "}}"
+
 /* A scale below minAvailable: admitted as by Grove, refused where the configuration says so. */
 static void test_scale(void **state) {
     static const struct {
         const char *config, *target;
         int replicas, allowed;
     } rows[] = {
-        {"{}", "{\"spec\":{\"minAvailable\":2}}", 1, 1},
-        {"guardScale: Allow", "{\"spec\":{\"minAvailable\":2}}", 0, 1},
-        {"guardScale: Deny", "{\"spec\":{\"minAvailable\":2}}", 1, 0},
-        {"guardScale: Deny", "{\"spec\":{\"minAvailable\":2}}", 2, 1},
-        {"guardScale: Deny", "{\"spec\":{\"minAvailable\":2}}", 3, 1},
-        {"guardScale: Deny", "{\"spec\":{}}", 0, 0}, /* nothing given counts as one */
-        {"guardScale: Deny", "{\"spec\":{}}", 1, 1},
+        {"{}", TARGET("PodClique", "\"minAvailable\":2"), 1, 1},
+        {"guardScale: Allow", TARGET("PodClique", "\"minAvailable\":2"), 0, 1},
+        {"guardScale: Deny", TARGET("PodClique", "\"minAvailable\":2"), 1, 0},
+        {"guardScale: Deny", TARGET("PodClique", "\"minAvailable\":2"), 2, 1},
+        {"guardScale: Deny", TARGET("PodClique", "\"minAvailable\":2"), 3, 1},
+        {"guardScale: Deny", TARGET("PodCliqueScalingGroup", ""), 0,
+         0}, /* nothing given counts as one */
+        {"guardScale: Deny", TARGET("PodCliqueScalingGroup", ""), 1, 1},
+        {"guardScale: Deny", TARGET("PodCliqueSet", ""), 0, 1},
         {"guardScale: Deny", NULL, 0, 1}, /* a target that is not known */
     };
     (void)state;
