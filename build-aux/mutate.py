@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants small faults into one layer and counts those that the tests catch.
 
-    mutate.py plan|admission|sched [--seed N] [--count N] [--jobs N] [--shard I/N] [--again] [--only KEY]
+    mutate.py plan|admission|sched [--seed N] [--count N] [--jobs N] [--shard I/N] [--again] [--only TEXT] [--most SECONDS]
 
 A private copy of the tree in build-mutate/ is built once with all drawn faults inside (mutants.py); the
 environment picks one. Every test runs first without a fault and must pass; that run also tells which
@@ -258,10 +258,10 @@ class Run:
             for fault in pool.map(self.without_fault, self.tests):
                 if fault:
                     raise SystemExit(fault)
-        self.tests = [t for t in self.tests if t.reached]
+        self.tests = [t for t in self.tests if t.reached and t.seconds <= self.options.most]
         for test in sorted(self.tests, key=lambda t: -t.seconds):
             say(f'  {test.seconds:6.2f} s {test.name}, {len(test.reached)} functions')
-        say(f'baseline green: {len(self.tests)} programs reach the layer, '
+        say(f'baseline green: {len(self.tests)} programs reach the layer and judge, '
             f'{sum(t.seconds for t in self.tests):.1f} s of processor time; the no-op mutant passes')
 
     def without_fault(self, test):
@@ -361,6 +361,7 @@ def main():
     parser.add_argument('--jobs', type=int, default=int(os.environ.get('GROVE_JOBS') or os.cpu_count() or 1))
     parser.add_argument('--shard', type=shard, default=(0, 1), help='I/N: every N-th mutant from the I-th on')
     parser.add_argument('--tests', type=lambda text: set(text.split(',')), help='only these programs judge')
+    parser.add_argument('--most', type=float, default=1e9, help='programs that take more seconds do not judge')
     parser.add_argument('--only', help='only mutants whose description holds this text')
     parser.add_argument('--again', action='store_true', help='try the survivors once more')
     parser.add_argument('--least', type=float, default=85.0, help='per cent to be caught')

@@ -33,8 +33,9 @@ typedef struct play {
     grove_refusal refusal;
     grove_placement placement;
     grove_placed_pod placed[8];
-    bool bodies; /* of what is created, too */
-    char *whole; /* the plan as made with memory enough */
+    object pods[8]; /* copies: the table of the cluster moves when it grows */
+    bool bodies;    /* of what is created, too */
+    char *whole;    /* the plan as made with memory enough */
 } play;
 
 /* ---- what a plan says ---- */
@@ -225,8 +226,8 @@ static void place(play *p, const grove_node *step) {
     uint32_t n = (uint32_t)number(step, 3);
     static const char *const nodes[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
     for (uint32_t i = 0; i < n; i++) {
-        const object *pod = cluster_pod(&p->c, word(step, 2), (int)i);
-        p->placed[i] = (grove_placed_pod){pod->name, pod->uid, nodes[i]};
+        p->pods[i] = *cluster_pod(&p->c, word(step, 2), (int)i);
+        p->placed[i] = (grove_placed_pod){p->pods[i].name, p->pods[i].uid, nodes[i]};
     }
     p->placement = (grove_placement){.size = sizeof p->placement,
                                      .verdict = n ? GROVE_VERDICT_PLACED : GROVE_VERDICT_INFEASIBLE,
