@@ -54,6 +54,7 @@ static grove_status round_of(gv_k8s *k, uint32_t *left, const grove_sink *sink, 
         gv_k8s_trust trust = gv_k8s_identity_trust(&k->identity);
         st = k->transport.ops->trust(k->transport.impl, &trust);
         k->identity.trust_changed = st < 0;
+        gv_k8s_watches_reopen(k);
     }
     st = st < 0 ? st : gv_k8s_elect_step(k);
     st = st < 0 ? st : gv_k8s_send_calls(k, ready);

@@ -186,6 +186,8 @@ void gv_k8s_log(const gv_k8s *k, grove_log_level level, const char *message, con
 grove_status gv_k8s_watch_begin(gv_k8s *k, const grove_watch *watch, grove_error *err);
 grove_status gv_k8s_watch_cancel(gv_k8s *k, uint64_t token);
 bool gv_k8s_watch_open(const gv_k8s *k, uint64_t token);
+/* Streams that only wait go on over new connections. */
+void gv_k8s_watches_reopen(gv_k8s *k);
 grove_status gv_k8s_watches_step(gv_k8s *k, gv_k8s_readiness ready);
 grove_status gv_k8s_tell_watches(gv_k8s *k, const grove_sink *sink, uint32_t *budget);
 int64_t gv_k8s_watches_deadline(const gv_k8s *k);

@@ -60,10 +60,12 @@ typedef struct gv_k8s_trust {
 } gv_k8s_trust;
 
 typedef struct gv_k8s_transport_ops {
-    /* New requests are made with this from now on. */
+    /* New requests are made with this from now on, over new connections. */
     grove_status (*trust)(void *impl, const gv_k8s_trust *trust);
     grove_status (*start)(void *impl, const gv_k8s_request *request, void **out_handle);
     void (*stop)(void *impl, void *handle);
+    /* New requests of the lane go over new connections; those that run may end on theirs. */
+    grove_status (*renew)(void *impl, gv_k8s_lane lane);
     /*
      * Resets the connections of a lane whose requests are all stopped: nothing that still waits in a buffer
      * of ours or the system's reaches the server.

@@ -3,23 +3,17 @@
  * The transport over libcurl: one multi handle for watches and one for everything else, so that neither's
  * connections can hold up the other's. HTTP/2 where the server has it. Driven by poll: no loop, no thread.
  */
-#define _GNU_SOURCE /* SOCK_CLOEXEC, ppoll's relatives */
+#define _GNU_SOURCE /* sigtimedwait */
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <curl/curl.h>
 
 #include <grove/sys/util.h>
 
+#include "curl_pool.h"
 #include "text.h"
 #include "transport.h"
 
@@ -27,37 +21,25 @@
 #define MS INT64_C(1000000)
 #define ROUNDS 16 /* of polling without waiting in one perform */
 
-typedef struct transfer {
+typedef struct gv_k8s_transfer {
     grove_env *env;
     CURL *easy;
     struct curl_slist *headers;
     gv_k8s_request request; /* callbacks only; the texts are gone */
-    struct pool *pool;
-    struct transfer *next, *prev;
+    gv_k8s_curl_pool *pool;
+    struct gv_k8s_transfer *next, *prev;
     int32_t http;
     bool stopped; /* by its own callback: freed when perform is done */
     bool failed;  /* a callback refused */
     char error[CURL_ERROR_SIZE];
 } transfer;
 
-typedef struct pool {
-    CURLM *multi;
-    struct pollfd *fds;
-    uint32_t n_fds, cap_fds;
-    transfer *transfers;
-    int *sockets; /* all that are open, idle ones too */
-    uint32_t n_sockets, cap_sockets;
-    int64_t deadline; /* INT64_MAX: curl waits for descriptors only */
-    bool fresh;       /* something was added since the last perform */
-    struct curl_pools *owner;
-} pool;
-
 typedef struct curl_pools {
     grove_env *env;
-    pool pools[GV_K8S_LANES];
+    gv_k8s_curl_pool *lanes[GV_K8S_LANES]; /* the first of each takes new requests */
     gv_k8s_pool texts;
     gv_k8s_trust trust;
-    bool performing, no_memory;
+    bool performing;
 } curl_pools;
 
 /* ---- no SIGPIPE for the host: blocked in this thread while curl works, and taken when it came ---- */
@@ -89,93 +71,6 @@ static void guard_end(const pipe_guard *g) {
         }
     }
     (void)pthread_sigmask(SIG_SETMASK, &g->before, NULL);
-}
-
-/* ---- sockets ---- */
-
-/* More room for one more element; the table as it was when there is none. */
-static void *grown(pool *p, void *table, uint32_t *cap, size_t size) {
-    void *more = grove_memory_resize(p->owner->env, table, *cap * size, (*cap + 8) * size);
-    if (!more) {
-        p->owner->no_memory = true;
-        return NULL;
-    }
-    *cap += 8;
-    return more;
-}
-
-static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address) {
-    pool *p = ctx;
-    (void)purpose;
-    if (p->n_sockets == p->cap_sockets) {
-        int *more = grown(p, p->sockets, &p->cap_sockets, sizeof *p->sockets);
-        if (!more) {
-            return CURL_SOCKET_BAD;
-        }
-        p->sockets = more;
-    }
-    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (fd >= 0) {
-        p->sockets[p->n_sockets++] = fd;
-    }
-    return fd;
-}
-
-static int close_socket(void *ctx, curl_socket_t fd) {
-    pool *p = ctx;
-    for (uint32_t i = 0; i < p->n_sockets; i++) {
-        if (p->sockets[i] == fd) {
-            p->sockets[i] = p->sockets[--p->n_sockets];
-            break;
-        }
-    }
-    return close(fd);
-}
-
-/* Keep-alive that notices a dead peer in half a minute. */
-static int tune_socket(void *ctx, curl_socket_t fd, curlsocktype purpose) {
-    (void)ctx;
-    (void)purpose;
-    const int on = 1, idle = 15, interval = 5, count = 3;
-    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-#ifdef TCP_KEEPIDLE
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
-#endif
-#ifdef TCP_USER_TIMEOUT
-    const unsigned user_timeout = 30000;
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout, sizeof user_timeout);
-#endif
-    return CURL_SOCKOPT_OK;
-}
-
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx) {
-    (void)easy;
-    (void)socket_ctx;
-    pool *p = ctx;
-    uint32_t i = 0;
-    while (i < p->n_fds && p->fds[i].fd != fd) {
-        i++;
-    }
-    if (what == CURL_POLL_REMOVE) {
-        if (i < p->n_fds) {
-            p->fds[i] = p->fds[--p->n_fds];
-        }
-        return 0;
-    }
-    if (i == p->cap_fds) {
-        struct pollfd *more = grown(p, p->fds, &p->cap_fds, sizeof *p->fds);
-        if (!more) {
-            return -1;
-        }
-        p->fds = more;
-    }
-    p->n_fds += i == p->n_fds ? 1 : 0;
-    p->fds[i] = (struct pollfd){.fd = fd};
-    p->fds[i].events |= (what & CURL_POLL_IN) != 0 ? POLLIN : 0;
-    p->fds[i].events = (short)(p->fds[i].events | ((what & CURL_POLL_OUT) != 0 ? POLLOUT : 0));
-    return 0;
 }
 
 /* ---- answers ---- */
@@ -255,7 +150,7 @@ static gv_k8s_end end_of(const transfer *t, CURLcode code) {
 /* ---- starting and ending ---- */
 
 static void transfer_free(transfer *t) {
-    pool *p = t->pool;
+    gv_k8s_curl_pool *p = t->pool;
     if (t->prev) {
         t->prev->next = t->next;
     } else if (p->transfers == t) {
@@ -332,11 +227,7 @@ static bool set_request(transfer *t, const gv_k8s_request *r, bool plain) {
         (void)curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
         (void)curl_easy_setopt(e, CURLOPT_PIPEWAIT, 1L);
     }
-    (void)curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    (void)curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t->pool);
-    (void)curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
-    (void)curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, t->pool);
-    (void)curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, tune_socket);
+    gv_k8s_curl_pool_adopt(t->pool, e);
     (void)curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
     (void)curl_easy_setopt(e, CURLOPT_HEADERDATA, t);
     (void)curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
@@ -352,7 +243,7 @@ static grove_status start(void *impl, const gv_k8s_request *r, void **out_handle
         return GROVE_E_NOMEM;
     }
     t->env = c->env;
-    t->pool = &c->pools[r->lane];
+    t->pool = c->lanes[r->lane];
     t->request = *r;
     t->easy = curl_easy_init();
     if (!t->easy || !set_request(t, r, c->trust.plain)) {
@@ -396,38 +287,35 @@ static void stop(void *impl, void *handle) {
     guard_end(&g);
 }
 
-static CURLM *new_multi(pool *p) {
-    CURLM *m = curl_multi_init();
-    if (m) {
-        (void)curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, on_socket);
-        (void)curl_multi_setopt(m, CURLMOPT_SOCKETDATA, p);
-        (void)curl_multi_setopt(m, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
-        (void)curl_multi_setopt(m, CURLMOPT_MAXCONNECTS, 64L);
+/* New requests of the lane go over new connections; those that run may end on theirs. */
+static grove_status renew(void *impl, gv_k8s_lane lane) {
+    curl_pools *c = impl;
+    gv_k8s_curl_pool *fresh = gv_k8s_curl_pool_new(c->env);
+    if (!fresh) {
+        return GROVE_E_NOMEM;
     }
-    return m;
+    fresh->older = c->lanes[lane];
+    c->lanes[lane] = fresh;
+    return GROVE_OK;
 }
 
 static grove_status sever(void *impl, gv_k8s_lane lane) {
     curl_pools *c = impl;
-    pool *p = &c->pools[lane];
-    CURLM *fresh = new_multi(p);
-    if (!fresh) {
-        return GROVE_E_NOMEM;
+    grove_status st = renew(c, lane);
+    if (st < 0) {
+        return st;
     }
     pipe_guard g;
     guard_begin(&g);
-    for (uint32_t i = 0; i < p->n_sockets; i++) { /* closing sends a reset, and nothing else */
-        const struct linger none = {.l_onoff = 1, .l_linger = 0};
-        (void)setsockopt(p->sockets[i], SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    for (gv_k8s_curl_pool *p = c->lanes[lane]->older, *next; p; p = next) {
+        next = p->older;
+        while (p->transfers) {
+            drop(p->transfers);
+        }
+        gv_k8s_curl_pool_free(p, true);
     }
-    while (p->transfers) {
-        drop(p->transfers);
-    }
-    (void)curl_multi_cleanup(p->multi);
     guard_end(&g);
-    p->multi = fresh;
-    p->n_fds = 0;
-    p->deadline = INT64_MAX;
+    c->lanes[lane]->older = NULL;
     return GROVE_OK;
 }
 
@@ -439,6 +327,9 @@ static void finish(curl_pools *c, transfer *t, CURLcode code) {
     bool silent = t->stopped;
     int32_t http = t->http;
     gv_k8s_end how = end_of(t, code);
+    if (how == GV_K8S_END_TIMEOUT) { /* the peer may be gone: HTTP/2 would use this connection on */
+        (void)renew(c, r.lane);
+    }
     const char *why = t->error[0] ? t->error : curl_easy_strerror(code);
     (void)snprintf(message, sizeof message, "%s", code == CURLE_OK ? "" : why);
     c->performing = false; /* the handle is out of curl's hands */
@@ -449,7 +340,7 @@ static void finish(curl_pools *c, transfer *t, CURLcode code) {
     c->performing = true;
 }
 
-static void take_ended(curl_pools *c, pool *p) {
+static void take_ended(curl_pools *c, gv_k8s_curl_pool *p) {
     int left = 0;
     const CURLMsg *m;
     while ((m = curl_multi_info_read(p->multi, &left)) != NULL) {
@@ -474,39 +365,12 @@ static void take_ended(curl_pools *c, pool *p) {
     }
 }
 
-/* Hands curl what is ready; true when something was. */
-static bool pump(pool *p, bool timer) {
-    int running = 0;
-    bool any = false;
-    if (timer) {
-        (void)curl_multi_socket_action(p->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    }
-    if (p->n_fds == 0 || poll(p->fds, p->n_fds, 0) <= 0) {
-        return false;
-    }
-    struct pollfd ready[64]; /* the table may change under socket_action */
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->n_fds && n < 64; i++) {
-        if (p->fds[i].revents != 0) {
-            ready[n++] = p->fds[i];
-        }
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        int mask = (ready[i].revents & (POLLIN | POLLHUP)) != 0 ? CURL_CSELECT_IN : 0;
-        mask |= (ready[i].revents & POLLOUT) != 0 ? CURL_CSELECT_OUT : 0;
-        mask |= (ready[i].revents & (POLLERR | POLLNVAL)) != 0 ? CURL_CSELECT_ERR : 0;
-        (void)curl_multi_socket_action(p->multi, ready[i].fd, mask, &running);
-        any = true;
-    }
-    return any;
-}
-
-static void perform_pool(curl_pools *c, pool *p, int64_t now) {
+static void perform_pool(curl_pools *c, gv_k8s_curl_pool *p, int64_t now) {
     long ms = -1;
     bool timer = p->fresh || now >= p->deadline;
     p->fresh = false;
     for (int i = 0; i < ROUNDS; i++) {
-        bool any = pump(p, timer);
+        bool any = gv_k8s_curl_pool_pump(p, timer);
         take_ended(c, p);
         (void)curl_multi_timeout(p->multi, &ms);
         timer = ms == 0 || p->fresh;
@@ -518,36 +382,56 @@ static void perform_pool(curl_pools *c, pool *p, int64_t now) {
     p->deadline = ms < 0 ? INT64_MAX : now + (int64_t)ms * MS;
 }
 
+/* The older pools whose requests have all ended go, with their connections. */
+static void retire(curl_pools *c, gv_k8s_lane lane) {
+    for (gv_k8s_curl_pool **at = &c->lanes[lane]->older; *at;) {
+        gv_k8s_curl_pool *p = *at;
+        if (p->transfers) {
+            at = &p->older;
+        } else {
+            *at = p->older;
+            gv_k8s_curl_pool_free(p, false);
+        }
+    }
+}
+
 static grove_status perform(void *impl, int64_t now, int64_t *out_deadline) {
     curl_pools *c = impl;
+    grove_status st = GROVE_OK;
     pipe_guard g;
     guard_begin(&g);
     c->performing = true;
+    *out_deadline = INT64_MAX;
     for (int i = 0; i < GV_K8S_LANES; i++) {
-        perform_pool(c, &c->pools[i], now);
+        gv_k8s_curl_pool *first = c->lanes[i]; /* a callback may put a new one in front */
+        for (gv_k8s_curl_pool *p = first; p; p = p->older) {
+            perform_pool(c, p, now);
+        }
+        retire(c, (gv_k8s_lane)i);
+        for (gv_k8s_curl_pool *p = c->lanes[i]; p; p = p->older) {
+            int64_t at = p->fresh ? now : p->deadline;
+            *out_deadline = at < *out_deadline ? at : *out_deadline;
+            st = p->no_memory ? GROVE_E_NOMEM : st;
+            p->no_memory = false;
+        }
     }
     c->performing = false;
     guard_end(&g);
-    *out_deadline = INT64_MAX;
-    for (int i = 0; i < GV_K8S_LANES; i++) {
-        int64_t at = c->pools[i].fresh ? now : c->pools[i].deadline;
-        *out_deadline = at < *out_deadline ? at : *out_deadline;
-    }
-    bool no_memory = c->no_memory;
-    c->no_memory = false;
-    return no_memory ? GROVE_E_NOMEM : GROVE_OK;
+    return st;
 }
 
 static void pollfds(void *impl, grove_pollfd *fds, uint32_t cap, uint32_t *out_n) {
     curl_pools *c = impl;
     uint32_t n = 0;
     for (int i = 0; i < GV_K8S_LANES; i++) {
-        for (uint32_t k = 0; k < c->pools[i].n_fds; k++, n++) {
-            if (n < cap) {
-                const struct pollfd *p = &c->pools[i].fds[k];
-                fds[n].fd = p->fd;
-                fds[n].events = (p->events & POLLIN) != 0 ? GROVE_POLL_IN : 0;
-                fds[n].events |= (p->events & POLLOUT) != 0 ? GROVE_POLL_OUT : 0;
+        for (const gv_k8s_curl_pool *p = c->lanes[i]; p; p = p->older) {
+            for (uint32_t k = 0; k < p->n_fds; k++, n++) {
+                if (n < cap) {
+                    short events = p->fds[k].events;
+                    fds[n].fd = p->fds[k].fd;
+                    fds[n].events = (events & POLLIN) != 0 ? GROVE_POLL_IN : 0;
+                    fds[n].events |= (events & POLLOUT) != 0 ? GROVE_POLL_OUT : 0;
+                }
             }
         }
     }
@@ -569,7 +453,11 @@ static grove_status set_pools_trust(void *impl, const gv_k8s_trust *trust) {
     gv_k8s_pool_fini(&c->texts);
     c->texts = texts;
     c->trust = copy;
-    return GROVE_OK;
+    grove_status st = GROVE_OK; /* no connection that was made with the old certificates is used */
+    for (int i = 0; i < GV_K8S_LANES && st == GROVE_OK; i++) {
+        st = c->lanes[i]->n_sockets > 0 ? renew(c, (gv_k8s_lane)i) : GROVE_OK;
+    }
+    return st;
 }
 
 static void destroy(void *impl) {
@@ -577,15 +465,13 @@ static void destroy(void *impl) {
     pipe_guard g;
     guard_begin(&g);
     for (int i = 0; i < GV_K8S_LANES; i++) {
-        pool *p = &c->pools[i];
-        while (p->transfers) {
-            drop(p->transfers);
+        for (gv_k8s_curl_pool *p = c->lanes[i], *next; p; p = next) {
+            next = p->older;
+            while (p->transfers) {
+                drop(p->transfers);
+            }
+            gv_k8s_curl_pool_free(p, false);
         }
-        if (p->multi) {
-            (void)curl_multi_cleanup(p->multi);
-        }
-        grove_memory_free(c->env, p->fds, p->cap_fds * sizeof *p->fds);
-        grove_memory_free(c->env, p->sockets, p->cap_sockets * sizeof *p->sockets);
     }
     guard_end(&g);
     curl_global_cleanup();
@@ -595,8 +481,14 @@ static void destroy(void *impl) {
     grove_env_unref(env);
 }
 
-static const gv_k8s_transport_ops ops = {set_pools_trust, start,   stop,   sever,
-                                         perform,         pollfds, destroy};
+static const gv_k8s_transport_ops ops = {.trust = set_pools_trust,
+                                         .start = start,
+                                         .stop = stop,
+                                         .renew = renew,
+                                         .sever = sever,
+                                         .perform = perform,
+                                         .pollfds = pollfds,
+                                         .destroy = destroy};
 
 grove_status gv_k8s_curl_new(grove_env *env, gv_k8s_transport *out_transport, grove_error *err) {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
@@ -611,11 +503,8 @@ grove_status gv_k8s_curl_new(grove_env *env, gv_k8s_transport *out_transport, gr
     c->texts.env = env;
     bool ok = true;
     for (int i = 0; i < GV_K8S_LANES; i++) {
-        pool *p = &c->pools[i];
-        p->owner = c;
-        p->deadline = INT64_MAX;
-        p->multi = new_multi(p);
-        ok = ok && p->multi;
+        c->lanes[i] = gv_k8s_curl_pool_new(env);
+        ok = ok && c->lanes[i];
     }
     if (!ok) {
         destroy(c);

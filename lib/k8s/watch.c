@@ -268,18 +268,39 @@ static bool may_open(const gv_k8s_watch *w) {
            w->not_before <= w->k->now;
 }
 
-grove_status gv_k8s_watches_step(gv_k8s *k, gv_k8s_readiness ready) {
-    sweep(k);
+void gv_k8s_watches_reopen(gv_k8s *k) {
+    for (gv_k8s_watch *w = k->watches; w; w = w->next) {
+        if (w->handle && w->mode == GV_K8S_WATCH && !w->has_pending) {
+            gv_k8s_watch_stop(w);
+            k->activity++;
+        }
+    }
+}
+
+/* Gives up the streams that have fallen silent; false: out of memory. */
+static bool drop_silent(gv_k8s *k) {
+    bool renew = false;
     for (gv_k8s_watch *w = k->watches; w; w = w->next) {
         if (is_timed(w) && k->now - w->heard_at > SILENCE && !w->has_pending) {
             gv_k8s_log(k, GROVE_LOG_INFO, "a watch has fallen silent", "kind",
                        grove_kind_name(w->kind));
             gv_k8s_watch_stop(w);
             k->stats.watches_lost++;
+            renew = true;
             if (w->mode == GV_K8S_STREAM) { /* what began it was not finished: from the start */
                 gv_k8s_watch_lost(w, "the beginning of a watch has fallen silent", true);
             }
         }
+    }
+    return !renew || k->transport.ops->renew(k->transport.impl, GV_K8S_LANE_WATCHES) == GROVE_OK;
+}
+
+grove_status gv_k8s_watches_step(gv_k8s *k, gv_k8s_readiness ready) {
+    sweep(k);
+    if (!drop_silent(k)) {
+        return GROVE_E_NOMEM;
+    }
+    for (gv_k8s_watch *w = k->watches; w; w = w->next) {
         if (may_open(w) && ready == GV_K8S_READY && !k->paused) {
             grove_status st = open_stream(w);
             if (st < 0) {

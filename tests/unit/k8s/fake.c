@@ -42,6 +42,13 @@ static void stop(void *impl, void *handle) {
     q->started = false;
 }
 
+static grove_status renew(void *impl, gv_k8s_lane lane) {
+    fake *f = impl;
+    (void)lane;
+    f->renewed++;
+    return GROVE_OK;
+}
+
 static grove_status sever(void *impl, gv_k8s_lane lane) {
     fake *f = impl;
     (void)lane;
@@ -96,7 +103,8 @@ static void destroy(void *impl) {
     (void)impl;
 }
 
-static const gv_k8s_transport_ops ops = {trust, start, stop, sever, perform, pollfds, destroy};
+static const gv_k8s_transport_ops ops = {trust, start,   stop,    renew,
+                                         sever, perform, pollfds, destroy};
 
 grove_status fake_backend(grove_env *env, fake *f, const char *kubeconfig,
                           const grove_k8s_options *options, grove_backend *out) {

@@ -33,7 +33,7 @@ typedef struct fake {
     void *ctx;
     size_t piece;  /* bytes of a piece; 0: random ones */
     uint64_t seed; /* of the random ones */
-    uint32_t n_sent, severed;
+    uint32_t n_sent, severed, renewed;
     char log[FAKE_REQUESTS][1000]; /* "METHOD URL BODY" of each request */
     char headers[FAKE_REQUESTS][600];
     fake_request open[FAKE_REQUESTS];
