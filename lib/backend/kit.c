@@ -105,12 +105,14 @@ grove_status gv_kit_process(gv_kit *k, uint32_t budget) {
 /* Processes once, then lets time pass towards the deadline; false when nothing is to come. */
 static bool step(gv_kit *k, int64_t until) {
     int64_t deadline = INT64_MAX;
+    size_t before = k->completions.n + k->events.n;
     grove_status st = process_once(k, 0, &deadline);
     if (st < 0) {
         broke(k, st);
         return false;
     }
-    if (deadline <= k->now) {
+    bool delivered = k->completions.n + k->events.n > before; /* perhaps what is waited for */
+    if (deadline <= k->now || (delivered && k->options.wait)) {
         return true;
     }
     if (k->options.wait) {

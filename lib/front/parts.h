@@ -57,6 +57,7 @@ typedef struct gv_front_route {
 
 /* false: no such group, version or resource. */
 bool gv_front_route_find(const gv_front_path *p, gv_front_route *out_route);
+bool gv_front_is_event_group(const char *group, const char *version);
 grove_kind gv_front_kind_at(const char *group, const char *version, const char *plural);
 
 /* In which form an answer is wanted. */
@@ -127,6 +128,8 @@ grove_status gv_front_shape_put(const gv_front_shape *s, grove_builder *b, const
 
 grove_status gv_front_discover(gv_front_call *c, bool *out_done);
 grove_status gv_front_openapi(gv_front_call *c);
+/* An Event that is written through events.k8s.io, in the core's form; other objects stay. */
+grove_status gv_front_core_event(gv_front_call *c, grove_doc **doc);
 /* Reviews: who somebody is, and what they may do. */
 grove_status gv_front_review(gv_front_call *c, bool *out_done);
 /* Whether whoever asks may do anything: the administrator may everything, anybody else nothing. */

@@ -191,6 +191,7 @@ bool gv_front_route_find(const gv_front_path *p, gv_front_route *out_route) {
     }
     memcpy(seg, p->seg + skip, n * sizeof *seg);
     const char *group = core ? "" : p->seg[1], *version = p->seg[skip - 1], *ns = "";
+    group = gv_front_is_event_group(group, version) && n > 2 ? "" : group;
     const char **rest = seg;
     bool in_namespace = strcmp(seg[0], "namespaces") == 0 && n >= 3 &&
                         gv_front_kind_at(group, version, seg[2]) != GROVE_KIND_NONE;

@@ -75,7 +75,7 @@ static grove_status object_body(gv_front_call *c, grove_doc **out_doc) {
         grove_doc_unref(*out_doc);
         *out_doc = NULL;
     }
-    return st;
+    return st == GROVE_OK ? gv_front_core_event(c, out_doc) : st;
 }
 
 /* ---- what all writes have in common ---- */

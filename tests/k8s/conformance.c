@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The conformance kit on a real API server: `conformance KUBECONFIG [FILTER]`. Real time, real descriptors,
- * public headers only. Prints what failed; exit 0 when nothing did.
+ * The conformance kit on a server: `conformance KUBECONFIG [PATIENCE_MS [FILTER]]`. Real time, real
+ * descriptors, public headers only. Prints what failed; exit 0 when nothing did.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <grove/grove.h>
 #include <grove/k8s.h>
@@ -22,13 +23,14 @@ static void report(void *ctx, const char *check, grove_check_result result, cons
     fflush(stdout);
 }
 
-static int run(grove_env *env, const grove_backend *backend, const char *filter) {
+static int run(grove_env *env, const grove_backend *backend, int64_t patience_ms,
+               const char *filter) {
     char ns[64];
     grove_error err = GROVE_ERROR_INIT;
     (void)snprintf(ns, sizeof ns, "conformance-%llu", (unsigned long long)(loop_now() / LOOP_MS));
     grove_conformance_options o = {.size = sizeof o, .ns = ns, .filter = filter};
     o.start_ns = loop_now();
-    o.patience_ns = 16000 * LOOP_MS; /* an eviction that conflicts is answered after 10 s */
+    o.patience_ns = patience_ms * LOOP_MS;
     o.wait = wait_for;
     o.wait_ctx = (void *)(uintptr_t)backend;
     o.report = report;
@@ -48,7 +50,7 @@ static int run(grove_env *env, const grove_backend *backend, const char *filter)
 
 int main(int argc, char **argv) {
     if (argc < 2) {
-        fprintf(stderr, "usage: conformance KUBECONFIG [FILTER]\n");
+        fprintf(stderr, "usage: conformance KUBECONFIG [PATIENCE_MS [FILTER]]\n");
         return 2;
     }
     grove_env *env = NULL;
@@ -63,7 +65,8 @@ int main(int argc, char **argv) {
     if (grove_k8s_backend(env, &o, &backend, &err) < 0) {
         fprintf(stderr, "conformance: %s\n", err.message);
     } else {
-        rc = run(env, &backend, argc > 2 ? argv[2] : NULL);
+        /* a real server answers an eviction that conflicts after 10 s */
+        rc = run(env, &backend, argc > 2 ? atoll(argv[2]) : 16000, argc > 3 ? argv[3] : NULL);
         backend.ops->destroy(backend.impl);
     }
     grove_env_unref(env);

@@ -12,4 +12,4 @@ fi
 kubeconfig=$("$ROOT/dev" control-plane up | sed -n 's/^KUBECONFIG=//p')
 "$ROOT/dev" control-plane kubectl apply --server-side --force-conflicts -f "$ROOT/deploy/crds/upstream" >/dev/null
 "$ROOT/dev" control-plane kubectl wait --for=condition=Established --timeout=30s crd --all >/dev/null
-exec "$1" "$kubeconfig" ${2:+"$2"}
+exec "$1" "$kubeconfig" 16000 ${2:+"$2"}
