@@ -339,6 +339,16 @@ static bool is_success(const grove_action *a, const grove_completion *c) {
     return c->status == GROVE_OK || (removes && c->status == GROVE_E_NOT_FOUND);
 }
 
+/* An answer may lift what covered a pod: the room that it really takes was not followed meanwhile. */
+static grove_status follow_uncovered(grove_engine *e, gv_kind kind, gv_str ns, gv_str name,
+                                     grove_error *err) {
+    const gv_object *o = kind == GV_KIND_POD ? gv_store_get(e->store, kind, ns, name) : NULL;
+    if (!o || (o->u.head.flags & GV_HEAD_EXPECTED) != 0) {
+        return GROVE_OK;
+    }
+    return gv_view_sync_pod(&e->view, &o->u.pod, gv_str_c(o->u.head.uid), err);
+}
+
 static grove_status on_read_back(grove_engine *e, const gv_in_flight *f, const grove_completion *c,
                                  grove_error *err) {
     gv_str ns = gv_str_c(f->ns), name = gv_str_c(f->name);
@@ -352,6 +362,7 @@ static grove_status on_read_back(grove_engine *e, const gv_in_flight *f, const g
     }
     if (c->status == GROVE_E_NOT_FOUND) {
         gv_store_settle(e->store, f->kind, ns, name);
+        return follow_uncovered(e, f->kind, ns, name, err);
     }
     return GROVE_OK; /* any other answer: asked again after a while */
 }
@@ -404,6 +415,9 @@ static grove_status on_write(grove_engine *e, const gv_in_flight *f, const grove
     }
     if (st == GROVE_OK) {
         st = end_overlay(e, a, c, ok, err);
+    }
+    if (st == GROVE_OK) {
+        st = follow_uncovered(e, (gv_kind)a->kind, gv_str_c(a->ns), gv_str_c(a->name), err);
     }
     if (st == GROVE_OK && !ok && a->verb == GROVE_VERB_BIND) {
         st = gv_engine_binding_failed(e, gv_str_c(a->ns), gv_str_c(a->name));

@@ -324,6 +324,15 @@ static grove_status hand_out(grove_engine *e, gv_set *set, int64_t now, bool *ou
     return GROVE_OK;
 }
 
+static bool is_reading_back(const grove_engine *e) {
+    for (size_t i = 0; i < e->in_flight.n; i++) {
+        if (!e->in_flight.v[i].set) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The object whose overlay is too old is read back before its set is planned again. */
 static grove_status read_back(grove_engine *e, int64_t now, bool *out, grove_error *err) {
     gv_kind kind;
@@ -332,10 +341,8 @@ static grove_status read_back(grove_engine *e, int64_t now, bool *out, grove_err
     if (now < e->read_back_at) {
         return GROVE_OK;
     }
-    for (size_t i = 0; i < e->in_flight.n; i++) {
-        if (!e->in_flight.v[i].set) {
-            return GROVE_OK; /* one at a time */
-        }
+    if (is_reading_back(e)) {
+        return GROVE_OK; /* one at a time */
     }
     if (!gv_store_uncertain(e->store, now, &kind, &ns, &name)) {
         return GROVE_OK;
@@ -408,7 +415,7 @@ grove_status gv_engine_next_action(grove_engine *e, int64_t now, bool *out, grov
 
 /* Work that waits for an answer or an event has no time of its own: the host calls again after those. */
 int64_t gv_engine_sets_deadline(const grove_engine *e) {
-    int64_t first = gv_store_deadline(e->store);
+    int64_t first = is_reading_back(e) ? INT64_MAX : gv_store_deadline(e->store);
     first = first < e->read_back_at ? e->read_back_at : first;
     gv_map_entry *entry;
     for (uint32_t i = 0; (entry = gv_map_next(&e->sets, &i));) {

@@ -88,7 +88,7 @@ static const gv_pod *predecessor(const gv_work_clique *c, int64_t index) {
 /* The name, free in the store; p NULL when out of memory, n 0 when every try is taken. */
 static gv_str free_name(gv_work *w, const gv_work_clique *c, int64_t index, const gv_pod *before) {
     gv_str uid = gv_str_c(c->obj->u.head.uid);
-    gv_str replaces = before ? gv_str_c(before->head.uid) : (gv_str){"", 0};
+    gv_str replaces = before ? gv_str_c(before->head.uid) : gv_store_departed(w->store, uid, index);
     for (uint32_t salt = 0; salt < NAME_TRIES; salt++) {
         gv_str name = gv_name_pod(&w->arena, c->want->name, uid, index, replaces, salt);
         if (name.p == NULL || gv_store_get(w->store, GV_KIND_POD, w->ns, name) == NULL) {

@@ -3,6 +3,7 @@
 #ifndef GV_STORE_INSIDE_H
 #define GV_STORE_INSIDE_H
 
+#include "base/map.h"
 #include "store/store.h"
 
 /* A list that is found by text: members of a set, of an owner, of a gang, of a node. Lives while it has
@@ -43,6 +44,7 @@ struct grove_store {
     gv_bucket
         *taken; /* the set last handed out by next_dirty: its texts must hold until the next call */
     gv_overlay *oldest, *newest;
+    gv_map departed; /* uid of a clique -> who held its indices; departed.c */
     gv_list empty;
     bool capacity_changed;
     gv_pod_facts pod;   /* work memory */
@@ -94,6 +96,12 @@ void gv_bucket_release(grove_store *s, gv_bucket *b); /* frees it when nothing h
 bool gv_dirty_mark(grove_store *s, gv_str ns, gv_str pcs);
 /* Marks whoever must be planned because `o` came, went or changed. */
 bool gv_dirty_mark_for(grove_store *s, const gv_object *o);
+
+/* ---- departed.c ---- */
+
+/* An observed object is gone: a pod's index is remembered, a clique's pods are forgotten. */
+bool gv_departed_note(grove_store *s, const gv_object *gone);
+void gv_departed_fini(grove_store *s);
 
 /* ---- overlay.c ---- */
 

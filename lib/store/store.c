@@ -16,6 +16,7 @@ grove_status grove_store_new(grove_env *env, grove_store **out_store) {
     gv_ptable_init(&s->by_uid, env);
     gv_ptable_init(&s->buckets, env);
     gv_ptable_init(&s->overlays, env);
+    gv_map_init(&s->departed, env);
     *out_store = s;
     return GROVE_OK;
 }
@@ -40,6 +41,7 @@ void grove_store_free(grove_store *store) {
             gv_free(env, b, sizeof *b);
         }
     }
+    gv_departed_fini(store);
     gv_pod_facts_fini(env, &store->pod);
     gv_node_facts_fini(env, &store->node);
     gv_ptable_fini(&store->by_name);
@@ -124,6 +126,11 @@ static grove_status observe(grove_store *store, gv_object *fresh, grove_error *e
         return GROVE_OK;
     }
     bool covered = ov != NULL && !ov->transparent;
+    if (known != NULL && strcmp(known->u.head.uid, h->uid) != 0 &&
+        !gv_departed_note(store, known)) {
+        gv_object_free(store, fresh);
+        return gv_error_nomem(err);
+    }
     grove_status status = ov != NULL ? gv_overlay_observe(store, ov, fresh, err)
                                      : gv_store_show(store, visible, fresh, false, err);
     if (status < 0) {
@@ -172,6 +179,9 @@ static grove_status remove_observed(grove_store *s, gv_kind kind, gv_str ns, gv_
         if (!ours) {
             return GROVE_OK;
         }
+        if (visible != NULL && !gv_departed_note(s, visible)) {
+            return gv_error_nomem(err);
+        }
         grove_status status = gv_store_show(s, visible, NULL, false, err);
         if (status == GROVE_OK) {
             gv_overlay_free(s, ov);
@@ -180,6 +190,9 @@ static grove_status remove_observed(grove_store *s, gv_kind kind, gv_str ns, gv_
     }
     if (uid.n > 0 && known->u.head.uid[0] != '\0' && !gv_str_eq(gv_str_c(known->u.head.uid), uid)) {
         return GROVE_OK;
+    }
+    if (!gv_departed_note(s, known)) {
+        return gv_error_nomem(err);
     }
     return ov != NULL ? gv_overlay_observe(s, ov, NULL, err)
                       : gv_store_show(s, visible, NULL, false, err);

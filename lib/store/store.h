@@ -81,6 +81,10 @@ const gv_list *gv_store_owned_by(const grove_store *store, gv_str uid);
 const gv_list *gv_store_of_gang(const grove_store *store, gv_str ns, gv_str gang);
 const gv_list *gv_store_on_node(const grove_store *store, gv_str node);
 
+/* uid of the latest pod that held this index of the clique and is gone; "" none known. Borrowed until the
+ * store changes. */
+gv_str gv_store_departed(const grove_store *store, gv_str owner_uid, int64_t index);
+
 grove_env *gv_store_env(const grove_store *store);
 /* Highest resourceVersion observed of a kind (bookmarks included); 0: none. */
 uint64_t gv_store_version(const grove_store *store, gv_kind kind);

@@ -93,22 +93,10 @@ static void test_new_image_rolls_one_clique(void **state) {
                 "{\"metadata\":{\"annotations\":{\"note\":\"no change of the template\"}}}");
     world_settle(&w);
     assert_int_equal(w.pod_creates, before);
-    grove_op op = {.size = (uint32_t)sizeof op,
-                   .verb = GROVE_VERB_PATCH,
-                   .token = 1,
-                   .kind = GROVE_KIND_PODCLIQUESET,
-                   .patch_type = GROVE_PATCH_JSON,
-                   .ns = "default",
-                   .name = "s"};
-    const char patch[] = "[{\"op\":\"replace\",\"path\":"
-                         "\"/spec/template/cliques/0/spec/podSpec/containers/0/image\","
-                         "\"value\":\"r:2\"}]";
-    assert_int_equal(grove_doc_parse_json(env, patch, strlen(patch), 0, &op.body_doc, NULL), 0);
-    grove_sim_result result = {.size = (uint32_t)sizeof result};
-    assert_int_equal(grove_sim_execute(w.c->sim, &op, &result), GROVE_OK);
-    assert_int_equal(result.status, GROVE_OK);
-    grove_doc_unref(result.doc);
-    grove_doc_unref(op.body_doc);
+    world_json_patch(&w, GROVE_KIND_PODCLIQUESET, "s",
+                     "[{\"op\":\"replace\",\"path\":"
+                     "\"/spec/template/cliques/0/spec/podSpec/containers/0/image\","
+                     "\"value\":\"r:2\"}]");
     world_settle(&w);
     assert_int_equal(w.pod_creates, before + 2); /* the two routers and nobody else */
     assert_int_equal(world_number(&w, GROVE_KIND_PODCLIQUESET, "s", "/status/updatedReplicas"), 1);

@@ -57,7 +57,11 @@ static bool is_active(const grove_node *pod) {
 static void observe(void *ctx, int64_t now, const grove_event *event) {
     world *w = ctx;
     (void)now;
-    if (event->kind != GROVE_KIND_POD || event->type == GROVE_EVENT_DELETED) {
+    if (event->kind != GROVE_KIND_POD) {
+        return;
+    }
+    w->pods_changed = true;
+    if (event->type == GROVE_EVENT_DELETED) {
         return;
     }
     const grove_node *pod = event->object;
@@ -76,6 +80,10 @@ static void observe(void *ctx, int64_t now, const grove_event *event) {
 static int check_moment(void *ctx, cluster *c) {
     world *w = ctx;
     grove_doc *list = NULL;
+    if (!w->pods_changed) {
+        return 0;
+    }
+    w->pods_changed = false;
     if (grove_sim_list(c->sim, GROVE_KIND_POD, NULL, NULL, &list, NULL) < 0) {
         return 1;
     }
@@ -96,6 +104,10 @@ static int check_moment(void *ctx, cluster *c) {
     }
     grove_doc_unref(list);
     return 0;
+}
+
+void world_check_moment(world *w) {
+    (void)check_moment(w, w->c);
 }
 
 /* ---- life ---- */
@@ -146,16 +158,16 @@ void world_delete(world *w, grove_kind kind, const char *name) {
     must(grove_sim_delete(w->c->sim, kind, "default", name, &err), &err, name);
 }
 
-void world_patch(world *w, grove_kind kind, const char *name, const char *merge_patch) {
+static void patch(world *w, grove_kind kind, const char *name, grove_patch_type type,
+                  const char *text) {
     grove_error err = GROVE_ERROR_INIT;
     grove_doc *body = NULL;
-    must(grove_doc_parse_json(w->env, merge_patch, strlen(merge_patch), 0, &body, &err), &err,
-         "patch");
+    must(grove_doc_parse_json(w->env, text, strlen(text), 0, &body, &err), &err, "patch");
     grove_op op = {.size = (uint32_t)sizeof op,
                    .verb = GROVE_VERB_PATCH,
                    .token = 1,
                    .kind = kind,
-                   .patch_type = GROVE_PATCH_MERGE,
+                   .patch_type = type,
                    .ns = "default",
                    .name = name,
                    .body_doc = body};
@@ -166,6 +178,14 @@ void world_patch(world *w, grove_kind kind, const char *name, const char *merge_
     }
     grove_doc_unref(result.doc);
     grove_doc_unref(body);
+}
+
+void world_patch(world *w, grove_kind kind, const char *name, const char *merge_patch) {
+    patch(w, kind, name, GROVE_PATCH_MERGE, merge_patch);
+}
+
+void world_json_patch(world *w, grove_kind kind, const char *name, const char *json_patch) {
+    patch(w, kind, name, GROVE_PATCH_JSON, json_patch);
 }
 
 /* ---- time ---- */

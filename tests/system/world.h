@@ -6,6 +6,8 @@
 #ifndef TESTS_SYSTEM_WORLD_H
 #define TESTS_SYSTEM_WORLD_H
 
+#include <stdbool.h>
+
 #include "cluster.h"
 
 #define SECOND INT64_C(1000000000)
@@ -16,6 +18,7 @@ typedef struct world {
     uint64_t broken;      /* promises found broken */
     char first[256];      /* the first of them */
     uint64_t pod_creates; /* pods stored as new */
+    bool pods_changed;    /* since the promises were checked last */
 } world;
 
 /* Fails the running test when anything goes wrong. options: engine_flags and nodes get defaults. */
@@ -25,10 +28,13 @@ void world_end(world *w);
 void world_apply(world *w, const char *text);
 void world_scale(world *w, grove_kind kind, const char *name, int64_t replicas);
 void world_patch(world *w, grove_kind kind, const char *name, const char *merge_patch);
+void world_json_patch(world *w, grove_kind kind, const char *name, const char *json_patch);
 void world_delete(world *w, grove_kind kind, const char *name);
 /* Lets time run: for so long, or until nothing happens any more within an hour of virtual time. */
 void world_run(world *w, int64_t ns);
 void world_settle(world *w);
+/* Checks what must hold between instants; the functions above do it themselves. */
+void world_check_moment(world *w);
 /* Pods that match, by label selector (NULL: all) and phase word: "Running", "Pending"; NULL: any. */
 uint32_t world_pods(world *w, const char *selector, const char *phase);
 uint32_t world_ready_pods(world *w, const char *selector);

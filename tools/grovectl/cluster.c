@@ -276,9 +276,12 @@ int64_t cluster_now(const cluster *c) {
 
 grove_status cluster_settle_now(cluster *c, grove_error *err) {
     int64_t engine = INT64_MAX;
-    grove_status st = grove_runner_turn(c->engine, &c->backend, cluster_now(c), &engine, err);
+    int64_t skew = c->skew_ns;
+    grove_status st = grove_runner_turn(c->engine, &c->backend, cluster_now(c) + skew, &engine,
+                                        err);
     if (st == GROVE_OK) {
         int64_t sim = grove_sim_deadline(c->sim);
+        engine = engine == INT64_MAX ? engine : engine - skew;
         c->deadline = sim < engine ? sim : engine;
     }
     return st;

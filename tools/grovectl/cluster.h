@@ -34,6 +34,7 @@ typedef struct cluster {
     grove_backend backend;
     cluster_options options; /* as given; texts borrowed from the caller for the cluster's life */
     int64_t deadline;        /* when something happens next; INT64_MAX: nothing will */
+    int64_t skew_ns;         /* how far the engine's clock is off; tests change it */
 } cluster;
 
 grove_status cluster_new(grove_env *env, const cluster_options *options, cluster **out_cluster,

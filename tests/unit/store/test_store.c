@@ -328,6 +328,39 @@ static void test_relist(void **state) {
     end(&f);
 }
 
+static void is_last(const fixture *f, const char *uid) {
+    gv_str last = gv_store_departed(f->store, GV_STR("u-a"), 1);
+    assert_string_equal(last.p, uid);
+}
+
+/* The latest pod of an index that is gone is remembered, however its end was learnt, while its clique is. */
+static void test_departed(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f);
+    char text[4096];
+    put_text(f.store, f.env, pclq);
+    is_last(&f, "");
+    pod_json(text, sizeof text, "p0", "u0", 20, "n1", "Running");
+    put_text(f.store, f.env, text);
+    is_last(&f, "");
+    remove_text(f.store, f.env, text);
+    is_last(&f, "u0");
+    assert_string_equal(gv_store_departed(f.store, GV_STR("u-a"), 0).p, "");
+    assert_string_equal(gv_store_departed(f.store, GV_STR("u-b"), 1).p, "");
+    pod_json(text, sizeof text, "p1", "u1", 21, "n1", "Running");
+    put_text(f.store, f.env, text);
+    pod_json(text, sizeof text, "p1", "u2", 22, "n1", "Running"); /* another one of its name */
+    put_text(f.store, f.env, text);
+    is_last(&f, "u1");
+    gv_store_relist_begin(f.store, GV_KIND_POD);
+    assert_int_equal(gv_store_relist_end(f.store, GV_KIND_POD), 0);
+    is_last(&f, "u2");
+    remove_text(f.store, f.env, pclq);
+    is_last(&f, "");
+    end(&f);
+}
+
 /* A million replacements leave memory where it was; a pod costs at most 700 bytes, all in. */
 static void test_churn_is_flat(void **state) {
     (void)state;
@@ -431,6 +464,7 @@ int main(void) {
         cmocka_unit_test(test_marks_while_planning),
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_relist),
+        cmocka_unit_test(test_departed),
         cmocka_unit_test(test_churn_is_flat),
         cmocka_unit_test(test_bytes_per_pod),
         cmocka_unit_test(test_oom),
