@@ -54,6 +54,25 @@ static grove_status drop_duplicates(gv_work *w, gv_work_clique *c, uint32_t *out
     return GROVE_OK;
 }
 
+/* A pod whose index cannot be read keeps its replica from everybody else: said, and left alone. They are
+ * sorted last. */
+static grove_status report_unnumbered(gv_work *w, const gv_work_clique *c) {
+    for (uint32_t i = c->n_pods; i-- > 0 && c->pods[i]->index < 0;) {
+        const char *name = c->pods[i]->head.name;
+        gv_str why = gv_text(w,
+                             "pod %s has no index in its label " GV_LABEL_POD_INDEX
+                             ": it counts as a replica, and no pod takes the index it had",
+                             name);
+        if (!gv_fault_add(w, GV_KIND_PODCLIQUE, c->want->name,
+                          "ERR_GET_AVAILABLE_POD_HOSTNAME_INDICES", GV_TIME_NONE, why) ||
+            !gv_wait_add(w, GV_KIND_PODCLIQUE, c->want->name, "PodIndexUnreadable", GV_KIND_POD,
+                         gv_str_c(name), GV_TIME_NONE, GROVE_NEVER, "%.*s", ARG_STR(why))) {
+            return gv_work_nomem(w);
+        }
+    }
+    return GROVE_OK;
+}
+
 static grove_status sweep_finished(gv_work *w, gv_work_clique *c) {
     for (uint32_t i = 0; i < c->n_gone; i++) {
         const gv_pod *p = c->gone[i];
@@ -255,6 +274,9 @@ static grove_status sync_clique(gv_work *w, gv_work_clique *c) {
     }
     uint32_t duplicates = 0;
     grove_status status = drop_duplicates(w, c, &duplicates);
+    if (status == GROVE_OK) {
+        status = report_unnumbered(w, c);
+    }
     if (status == GROVE_OK) {
         status = sweep_finished(w, c);
     }
