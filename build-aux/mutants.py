@@ -25,7 +25,7 @@ OPEN = {'(': ')', '[': ']', '{': '}'}
 # Dropping one of these is no fault of behaviour (assert), or no C any more (va_...).
 NOT_DROPPED = re.compile(r'^(assert|static_assert|_Static_assert|va_\w+)$')
 # Swapping the arguments of these changes nothing that a caller can see.
-SYMMETRIC = re.compile(r'(_eq|_equal|_min|_max)$|^(mem|str)n?cmp$')
+SYMMETRIC = re.compile(r'(_eq|_equal|_min|_max)$|^(mem|str)n?cmp$|^(same|sum|larger)(_\w+)?$')
 INTEGER = re.compile(r'^(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)$')
 STEPS = {'<': '<=', '<=': '<', '>': '>=', '>=': '>'}
 FLIPS = {'==': '!=', '!=': '==', '&&': '||', '||': '&&'}

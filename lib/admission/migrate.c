@@ -287,7 +287,7 @@ static void write_root(migration *m, const grove_node *object) {
 grove_status grove_migrate(grove_env *env, grove_doc *doc, const grove_node *object,
                            grove_diags *diags, grove_doc **out_doc, grove_error *err) {
     migration m = {.doc = doc};
-    if (!env || !doc || !diags || !out_doc) {
+    if (!env || !doc || !object || !diags || !out_doc) {
         return gv_error(err, GROVE_E_INVALID, "grove_migrate: an argument is missing");
     }
     gv_str kind = gv_node_get_str(object, "kind");

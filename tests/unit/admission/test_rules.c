@@ -24,7 +24,7 @@
 typedef struct table {
     grove_env *env;
     grove_doc *doc;
-    const grove_node *base;
+    const grove_node *base, *nodes;
     grove_config *config;
     grove_buf out;
 } table;
@@ -34,7 +34,9 @@ typedef struct question {
     grove_doc *old, *new;
     grove_config *config;
     const grove_node *options; /* the case */
-    char *told;                /* the answer without refusals */
+    grove_doc *nodes_doc;
+    const grove_node *nodes; /* for the lints; NULL: none are known */
+    char *told;              /* the answer without refusals */
 } question;
 
 /* ---- objects from edits ---- */
@@ -100,13 +102,17 @@ static grove_status judge(grove_env *env, const question *q, grove_buf *out) {
         .fields = (grove_field_validation)gv_node_get_int(q->options, "fields", 0),
         .flags = (uint32_t)gv_node_get_int(q->options, "flags", 0),
         .config = q->config};
+    grove_lint_options lint = {
+        .size = (uint32_t)sizeof lint, .nodes_doc = q->nodes_doc, .nodes = q->nodes};
+    o.lint = q->nodes ? &lint : NULL;
     grove_status st = grove_diags_new(env, &found);
     st = st < 0 ? st
                 : grove_validate(env, q->new, grove_doc_root(q->new), q->old,
                                  q->old ? grove_doc_root(q->old) : NULL, &o, found, &v, NULL);
     for (uint32_t i = 0; st == GROVE_OK && i < grove_diags_count(found); i++) {
         const grove_diag *d = grove_diags_at(found, i);
-        st = gv_buf_fmt(out, "  %s %s GRV%04u %s: %s\n",
+        st = gv_buf_fmt(out, "  %u:%u %s %s GRV%04u %s: %s\n", (unsigned)d->line,
+                        (unsigned)d->column,
                         d->severity == GROVE_SEVERITY_ERROR ? "error" : "warning", d->type,
                         (unsigned)d->code, d->path, d->message);
     }
@@ -139,7 +145,12 @@ static grove_status starved(grove_env *env, void *ctx) {
 /* ---- cases ---- */
 
 static void ask(table *t, const grove_node *test, grove_doc *old, grove_doc *new) {
-    question q = {.old = old, .new = new, .config = t->config, .options = test};
+    question q = {.old = old,
+                  .new = new,
+                  .config = t->config,
+                  .options = test,
+                  .nodes_doc = t->doc,
+                  .nodes = t->nodes};
     assert_int_equal(judge(t->env, &q, &t->out), GROVE_OK);
     if (grove_node_get(test, "starve")) {
         oom_loop("a verdict", starved, &q);
@@ -220,6 +231,7 @@ static void one_table(const char *relative, void *ctx) {
     }
     const grove_node *root = grove_doc_root(t.doc);
     t.base = grove_node_get(root, "base");
+    t.nodes = grove_node_get(root, "nodes");
     assert_int_equal(grove_config_new(t.env, &t.config), 0);
     GV_EACH(entry, grove_node_get(root, "config")) {
         assert_int_equal(grove_config_add(t.config, t.doc, entry, NULL), 0);
@@ -241,7 +253,7 @@ static void test_tables(void **state) {
     (void)state;
     grove_env *env = NULL;
     assert_int_equal(grove_env_new(NULL, &env), GROVE_OK);
-    assert_int_equal(test_each_file("tests/golden/rules", ".yaml", one_table, env), 7);
+    assert_int_equal(test_each_file("tests/golden/rules", ".yaml", one_table, env), 13);
     grove_env_unref(env);
 }
 
