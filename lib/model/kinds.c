@@ -66,6 +66,17 @@ static const gv_kind_info kinds[GV_KIND_COUNT] = {
                        true, false, false, false},
     [GV_KIND_CONFIGMAP] = {GV_KIND_CONFIGMAP, "", "v1", "ConfigMap", "configmaps", "configmap",
                            "cm", true, false, false, false},
+    [GV_KIND_CRD] = {GV_KIND_CRD, "apiextensions.k8s.io", "v1", "CustomResourceDefinition",
+                     "customresourcedefinitions", "customresourcedefinition", "crd", false, true,
+                     false, false},
+    [GV_KIND_MUTATING_WEBHOOK] = {GV_KIND_MUTATING_WEBHOOK, "admissionregistration.k8s.io", "v1",
+                                  "MutatingWebhookConfiguration", "mutatingwebhookconfigurations",
+                                  "mutatingwebhookconfiguration", "", false, false, false, false},
+    [GV_KIND_VALIDATING_WEBHOOK] = {GV_KIND_VALIDATING_WEBHOOK, "admissionregistration.k8s.io",
+                                    "v1", "ValidatingWebhookConfiguration",
+                                    "validatingwebhookconfigurations",
+                                    "validatingwebhookconfiguration", "", false, false, false,
+                                    false},
 };
 
 const gv_kind_info *gv_kind_get(gv_kind kind) {

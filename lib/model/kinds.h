@@ -37,6 +37,9 @@ typedef enum gv_kind {
     GV_KIND_NAMESPACE,
     GV_KIND_LEASE,
     GV_KIND_CONFIGMAP,
+    GV_KIND_CRD,
+    GV_KIND_MUTATING_WEBHOOK,
+    GV_KIND_VALIDATING_WEBHOOK,
     GV_KIND_COUNT
 } gv_kind;
 
