@@ -103,8 +103,11 @@ static int read_nodes(daemon_state *d, cluster_options *options) {
 
 static int make_cluster(daemon_state *d) {
     grove_error err = GROVE_ERROR_INIT;
-    cluster_options options = {
-        .seed = d->options->seed, .strict_namespaces = 1, .sim_flags = GROVE_SIM_LONE_PODS};
+    cluster_options options = {.seed = d->options->seed,
+                               .strict_namespaces = 1,
+                               .sim_flags = GROVE_SIM_LONE_PODS,
+                               .no_operator = d->options->no_operator,
+                               .stock_scheduler = d->options->no_operator};
     d->wall_start = read_clock(CLOCK_REALTIME);
     d->steady_start = read_clock(CLOCK_MONOTONIC);
     options.start_ns = d->wall_start;

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request after the other: see install.h. */
+#include "install.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define MS INT64_C(1000000)
+#define PATIENCE (30000 * MS)
+#define FDS 32
+
+static int64_t now_ns(void) {
+    struct timespec ts = {0};
+    (void)clock_gettime(CLOCK_REALTIME, &ts);
+    return (int64_t)ts.tv_sec * 1000 * MS + ts.tv_nsec;
+}
+
+static grove_status on_completion(void *ctx, const grove_completion *c) {
+    errand *e = ctx;
+    if (c->token == e->token) {
+        e->done = 1;
+        e->status = c->status;
+        e->http = c->http;
+        (void)snprintf(e->message, sizeof e->message, "%s", c->message ? c->message : "");
+        e->doc = c->object_doc ? grove_doc_ref(c->object_doc) : NULL;
+    }
+    return GROVE_OK;
+}
+
+static grove_status on_event(void *ctx, const grove_event *event) {
+    (void)ctx;
+    (void)event;
+    return GROVE_OK;
+}
+
+static void wait_until(errand *e, int64_t until) {
+    grove_pollfd fds[FDS];
+    struct pollfd list[FDS];
+    uint32_t n = 0;
+    (void)e->backend.ops->pollfds(e->backend.impl, fds, FDS, &n);
+    n = n < FDS ? n : FDS;
+    for (uint32_t i = 0; i < n; i++) {
+        int events = ((fds[i].events & GROVE_POLL_IN) ? POLLIN : 0) |
+                     ((fds[i].events & GROVE_POLL_OUT) ? POLLOUT : 0);
+        list[i] = (struct pollfd){fds[i].fd, (short)events, 0};
+    }
+    int64_t left = (until - now_ns()) / MS + 1;
+    (void)poll(list, n, (int)(left < 0 ? 0 : left > 500 ? 500 : left));
+}
+
+grove_status errand_ask(errand *e, grove_op *op) {
+    grove_error err = GROVE_ERROR_INIT;
+    grove_sink sink = {
+        .size = (uint32_t)sizeof sink, .ctx = e, .completion = on_completion, .event = on_event};
+    int64_t until = now_ns() + PATIENCE;
+    op->size = (uint32_t)sizeof *op;
+    op->token = ++e->token;
+    e->done = 0;
+    grove_doc_unref(e->doc);
+    e->doc = NULL;
+    grove_status st = e->backend.ops->submit(e->backend.impl, op, &err);
+    while (st == GROVE_OK && !e->done && now_ns() < until) {
+        int64_t deadline = until;
+        st = e->backend.ops->process(e->backend.impl, now_ns(), 0, &sink, &deadline, &err);
+        if (st == GROVE_OK && !e->done) {
+            wait_until(e, deadline < until ? deadline : until);
+        }
+    }
+    if (st < 0) {
+        (void)snprintf(e->message, sizeof e->message, "%s", err.message);
+    } else if (!e->done) {
+        (void)snprintf(e->message, sizeof e->message, "no answer in time");
+        st = GROVE_E_TIMEOUT;
+    }
+    return st < 0 ? st : e->status;
+}
+
+const grove_node *errand_answer(const errand *e) {
+    return e->doc ? grove_doc_root(e->doc) : NULL;
+}
+
+void errand_wait(errand *e, int ms) {
+    (void)e;
+    (void)poll(NULL, 0, ms);
+}
+
+int errand_begin(errand *e, const groved_options *options) {
+    grove_error err = GROVE_ERROR_INIT;
+    grove_k8s_options o = {.size = (uint32_t)sizeof o,
+                           .kubeconfig = options->kubeconfig,
+                           .context = options->context,
+                           .manager = "groved"};
+    *e = (errand){0};
+    if (grove_env_new(NULL, &e->env) < 0) {
+        return EXIT_FAILED;
+    }
+    if (grove_k8s_backend(e->env, &o, &e->backend, &err) < 0) {
+        groved_say("no cluster: %s", err.message);
+        errand_end(e);
+        return EXIT_WRONG_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+void errand_end(errand *e) {
+    grove_doc_unref(e->doc);
+    if (e->backend.ops) {
+        e->backend.ops->destroy(e->backend.impl);
+    }
+    grove_env_unref(e->env);
+    *e = (errand){0};
+}
