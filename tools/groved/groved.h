@@ -34,6 +34,7 @@ typedef struct groved_options {
     const char *control;     /* path of the control socket; NULL: none */
     const char *record;      /* file that takes a recording; NULL: none */
     const char *identity;    /* in the Lease; NULL: made */
+    const char *crash_after; /* a number: SIGKILL after so many writes; NULL: never */
     int shadow, once, force_takeover, no_webhooks;
     const char *set;    /* install-crds: upstream or extended */
     int keep_workloads; /* uninstall */

@@ -21,6 +21,10 @@ static void on_ended(void *ctx, grove_verb verb, grove_kind kind, const grove_co
                      int64_t took_ns) {
     live *d = ctx;
     metrics_ended(&d->metrics, verb, kind, c, took_ns);
+    if (d->options->crash_after && verb > GROVE_VERB_LIST && c->status == GROVE_OK &&
+        ++d->writes == strtoull(d->options->crash_after, NULL, 10)) {
+        (void)raise(SIGKILL);
+    }
 }
 
 static void on_event(void *ctx, const grove_event *event) {

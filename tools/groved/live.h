@@ -63,6 +63,7 @@ typedef struct live {
     uint32_t failed_turns;
     FILE *recording; /* --record; NULL: none */
     int record_held;
+    uint64_t writes;       /* accepted so far, for --crash-after */
     int lease_looked;      /* 0 not yet, 1 asked, 2 known */
     char lease_rival[600]; /* who holds the Lease; "" nobody */
     int code;

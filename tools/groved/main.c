@@ -41,6 +41,7 @@ static const char help[] =
     "  --once                 with --shadow: end when that is told (status 4: there was "
     "something)\n"
     "  --control PATH         a socket for `groved ctl`\n"
+    "  --crash-after N        for crash tests: SIGKILL itself after N writes\n"
     "  --record FILE          record all that passes between engine and cluster\n"
     "\n"
     "Embedded:\n"
@@ -110,6 +111,7 @@ static const struct {
                   {"--metrics", offsetof(groved_options, metrics)},
                   {"--identity", offsetof(groved_options, identity)},
                   {"--control", offsetof(groved_options, control)},
+                  {"--crash-after", offsetof(groved_options, crash_after)},
                   {"--record", offsetof(groved_options, record)},
                   {"--set", offsetof(groved_options, set)}};
 
