@@ -167,7 +167,7 @@ const char *sets_rival(const struct sets *s) {
 }
 
 void sets_event(live *d, const grove_event *event) {
-    if (event->type > GROVE_EVENT_DELETED) {
+    if (event->type > GROVE_EVENT_DELETED || !event->object_doc) {
         return;
     }
     const grove_node *object = event->object ? event->object : grove_doc_root(event->object_doc);

@@ -52,10 +52,17 @@ void shadow_event(live *d, const grove_event *event) {
     if (event->type > GROVE_EVENT_DELETED) {
         return;
     }
-    const grove_node *object = event->object ? event->object : grove_doc_root(event->object_doc);
-    grove_status st = event->type == GROVE_EVENT_DELETED
-                          ? grove_store_remove(s->store, object, NULL)
-                          : grove_store_put(s->store, event->object_doc, object, NULL);
+    int gone = event->type == GROVE_EVENT_DELETED;
+    const grove_node *object = event->object_doc ? grove_doc_root(event->object_doc) : NULL;
+    object = event->object ? event->object : object;
+    grove_status st;
+    if (event->record) { /* a pod or node whose bytes were never made a document */
+        st = gone ? grove_store_remove_record(s->store, event->record, NULL)
+                  : grove_store_put_record(s->store, event->record, NULL);
+    } else {
+        st = gone ? grove_store_remove(s->store, object, NULL)
+                  : grove_store_put(s->store, event->object_doc, object, NULL);
+    }
     if (st < 0 && st != GROVE_E_UNSUPPORTED) {
         log_write(&d->log, GROVE_LOG_WARN, "an object was not taken in", "status",
                   grove_status_name(st), NULL);

@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""groved on a real control plane, always under the ServiceAccount and the rights of deploy/.
+
+usage: live.py --groved PROGRAM [STAGE...]
+
+    life          a set through creation, scaling by /scale, deletion by the real garbage collector
+    webhooks      defaulting, validating and the authorizer, called by the real API server
+    conformance   recorded manifests by kubectl apply: children and status equal to the recordings
+    cost          1,000 pods in one set, two shapes: requests, memory, CPU; nothing written at rest
+    failover      a leader that is killed, and one that stops
+    crash         SIGKILL after each write, until all is done
+
+Needs `./dev control-plane up`; exit 77 without. The last line is `N passed, N failed[, N skipped]`.
+"""
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import traceback
+
+import yaml
+
+from cluster import MERGE, OWN, Binder, Cluster, cpu_seconds, memory, until
+
+import children  # of tests/conformance, which cluster.py puts on the path
+import ready
+import whole
+
+GROVE = '/apis/grove.io/v1alpha1'
+ELECTION = {'leaderElection': {'enabled': True}}
+KINDS = ('apis/grove.io/v1alpha1', 'podcliquesets podcliques podcliquescalinggroups'), \
+    ('apis/scheduler.grove.io/v1alpha1', 'podgangs'), ('apis/scheduling.run.ai/v2alpha2', 'podgroups'), \
+    ('api/v1', 'pods services serviceaccounts secrets'), ('apis/rbac.authorization.k8s.io/v1', 'roles rolebindings'), \
+    ('apis/autoscaling/v2', 'horizontalpodautoscalers'), ('apis/resource.k8s.io/v1', 'resourceclaims')
+
+
+def clique(name, pods, minimum=None):
+    return {'name': name, 'spec': {'roleName': name, 'replicas': pods, 'minAvailable': minimum or pods,
+                                   'podSpec': {'terminationGracePeriodSeconds': 1,
+                                               'containers': [{'name': 'c', 'image': 'example.com/a:1'}]}}}
+
+
+def a_set(ns, name='demo', replicas=1, cliques=None, groups=None):
+    template = {'cliques': cliques or [clique('work', 3)]}
+    if groups:
+        template['podCliqueScalingGroups'] = groups
+    return {'apiVersion': 'grove.io/v1alpha1', 'kind': 'PodCliqueSet', 'metadata': {'name': name, 'namespace': ns},
+            'spec': {'replicas': replicas, 'template': template}}
+
+
+class Stage:
+    def __init__(self, cluster, kubeconfig):
+        self.c = cluster
+        self.kubeconfig = kubeconfig
+
+    def daemon(self, *args, **more):
+        return self.c.daemon(self.kubeconfig, *args, **more)
+
+    def create(self, obj):
+        status, answer = self.c.call('POST', f"{GROVE}/namespaces/{obj['metadata']['namespace']}/podcliquesets", obj)
+        assert status == 201, answer
+
+    def available(self, ns, name='demo'):
+        return self.c.get(f'{GROVE}/namespaces/{ns}/podcliquesets/{name}').get('status', {}).get('availableReplicas', 0)
+
+    def pods(self, ns):
+        return self.c.items(f'/api/v1/namespaces/{ns}/pods')
+
+    def remove(self, ns, timeout=120):
+        """Deletes the sets of a namespace and waits until every child is gone."""
+        self.c.call('DELETE', f'{GROVE}/namespaces/{ns}/podcliquesets')
+        until('all is gone', lambda: not any(self.c.items(f'{GROVE}/namespaces/{ns}/{kind}') for kind in (
+            'podcliquesets', 'podcliques', 'podcliquescalinggroups')) and not self.pods(ns), timeout)
+
+    def drop(self, ns):
+        self.c.call('DELETE', f'/api/v1/namespaces/{ns}')
+
+
+class Life(Stage):
+    def run(self):
+        self.c.namespace('live-life')
+        group = [{'name': 'cell', 'cliqueNames': ['lead', 'work'], 'replicas': 2, 'minAvailable': 1}]
+        with self.daemon(config=ELECTION) as d:
+            d.wait_for('leading')
+            self.create(a_set('live-life', cliques=[clique('route', 1), clique('lead', 1), clique('work', 2)], groups=group))
+            until('the set is available', lambda: self.available('live-life') == 1)
+            assert len(self.pods('live-life')) == 7, len(self.pods('live-life'))
+            scale = f'{GROVE}/namespaces/live-life/podcliquescalinggroups/demo-0-cell/scale'
+            status, answer = self.c.call('PATCH', scale, {'spec': {'replicas': 3}}, MERGE)
+            assert status == 200, answer
+            until('the group grew', lambda: len(self.pods('live-life')) == 10)
+            self.c.call('PATCH', scale, {'spec': {'replicas': 1}}, MERGE)
+            until('the group shrank', lambda: len(self.pods('live-life')) == 4)
+            self.remove('live-life')
+            assert d.stop() == 0
+        holder = self.c.get(f'/apis/coordination.k8s.io/v1/namespaces/{OWN}/leases/grove-operator-leader-election')
+        assert not holder['spec'].get('holderIdentity'), holder
+        self.drop('live-life')
+        return '7 pods, group to 3 and to 1, gone; Lease given back'
+
+
+class Webhooks(Stage):
+    def run(self):
+        ns = 'live-webhooks'
+        self.c.namespace(ns)
+        authorizer = {'authorizer': {'enabled': True, 'exemptServiceAccountUserNames': [
+            'system:serviceaccount:kube-system:generic-garbage-collector', 'system:serviceaccount:kube-system:namespace-controller',
+            'system:kube-controller-manager']}}
+        with self.daemon(config=authorizer) as d:
+            d.wait_for('leading')
+            bad = a_set(ns, 'bad')
+            bad['spec']['template']['cliques'][0]['spec']['minAvailable'] = 9
+            status, answer = self.c.call('POST', f'{GROVE}/namespaces/{ns}/podcliquesets', bad)
+            assert status == 403 and 'pcs.validating.webhooks.grove.io' in answer['message'], answer
+            self.create(a_set(ns))
+            stored = self.c.get(f'{GROVE}/namespaces/{ns}/podcliquesets/demo')['spec']['template']
+            assert stored['cliqueStartupType'] and stored['terminationDelay'], stored
+            until('the set is available', lambda: self.available(ns) == 1)
+            path = f'{GROVE}/namespaces/{ns}/podcliques/demo-0-work'
+            status, answer = self.c.call('PATCH', path, {'metadata': {'labels': {'x': 'y'}}}, MERGE)
+            assert status == 403 and 'authorizer.webhooks.grove.io' in answer['message'], (status, answer)
+            self.c.call('DELETE', f'{GROVE}/namespaces/{ns}/podcliquesets/demo')
+            time.sleep(0.1)  # in the middle of it
+            d.kill()
+        # all webhooks are on Fail and nobody answers: the set waits for its operator, nothing is lost
+        with self.daemon(config=authorizer) as d:
+            d.wait_for('leading')
+            until('the set is gone', lambda: not self.c.items(f'{GROVE}/namespaces/{ns}/podcliquesets') and not self.pods(ns))
+            self.create(a_set(ns, 'again'))
+            until('the set is available', lambda: self.available(ns, 'again') == 1)
+            self.c.call('DELETE', f'/api/v1/namespaces/{ns}')
+            until('the namespace is gone', lambda: self.c.call('GET', f'/api/v1/namespaces/{ns}')[0] == 404, 120)
+            assert d.metrics()['grove_webhook_refusals_total{webhook="/webhooks/validate-podcliqueset"}'] == 1
+        return 'refused, defaulted, protected; killed in a deletion; namespace gone'
+
+
+class Conformance(Stage):
+    """Every case in a namespace of its own, all at once, beside one groved."""
+    PREFIX = 'live-c-'
+
+    def cases(self):
+        """The most frequent configuration, and a spread of the cases that were recorded under it."""
+        by_config = {}
+        for folder in ready.default_cases():
+            want, _ = ready.load(folder)
+            if want and not ready.trapped(want):
+                text = pathlib.Path(children.config_of(folder)).read_text()
+                by_config.setdefault(text, []).append((pathlib.Path(folder), want))
+        config, found = max(by_config.items(), key=lambda item: len(item[1]))
+        limit = int(os.environ.get('GROVE_LIVE_CASES', '30'))
+        return list(yaml.safe_load_all(config)), found[::max(1, len(found) // limit)]
+
+    def ns(self, case):
+        return self.PREFIX + hashlib.sha256(case.name.encode()).hexdigest()[:10]
+
+    def actual(self, case):
+        objects = []
+        for base, plurals in KINDS:
+            for plural in plurals.split():
+                answer = self.c.get(f'/{base}/namespaces/{self.ns(case)}/{plural}')
+                for obj in answer.get('items', []):
+                    obj.setdefault('kind', answer['kind'][:-4])
+                    obj.setdefault('apiVersion', answer['apiVersion'])
+                    objects.append(obj)
+        return objects
+
+    def differences(self, case, want):
+        kinds = {o['kind'] for o in want.values()} | set(whole.KINDS) - {'HorizontalPodAutoscaler'}
+        got = whole.normal(self.actual(case), kinds)
+        lines = children.compare(want, got)
+        explained = ready.refused_explained(want, got) if lines else ()
+        return [line for line in lines if not explained or not line.startswith(explained)]
+
+    def remove_all(self, cases):
+        for case, _ in cases:
+            self.c.call('DELETE', f'{GROVE}/namespaces/{self.ns(case)}/podcliquesets')
+        for case, _ in cases:
+            until('its sets are gone', lambda c=case: not self.c.items(f'{GROVE}/namespaces/{self.ns(c)}/podcliquesets'), 240)
+            self.drop(self.ns(case))
+
+    def run(self):
+        objects, cases = self.cases()
+        config = next(o for o in objects if o['kind'] == 'OperatorConfiguration')
+        with Binder(self.c, self.PREFIX), self.daemon(config=config) as d:
+            d.wait_for('leading')
+            bindings = [o for o in objects if o['kind'] != 'OperatorConfiguration']
+            self.c.kubectl('apply', '-f', '-', stdin=yaml.safe_dump_all(bindings))
+            for case, _ in cases:
+                self.c.namespace(self.ns(case))
+                self.c.kubectl('-n', self.ns(case), 'apply', '--server-side', '-f', str(case / 'input.yaml'))
+            left, end = {case: (want, []) for case, want in cases}, time.monotonic() + 60 + 3 * len(cases)
+            while left and time.monotonic() < end:
+                left = {case: (want, lines) for case, (want, _) in left.items() if (lines := self.differences(case, want))}
+                time.sleep(0.5)
+            for case, (_, lines) in left.items():
+                print(f'conformance {case.name} ({self.ns(case)}): {len(lines)} differences')
+                for line in lines[:8]:
+                    print('    ' + line[:400])
+            writes = d.writes()
+            time.sleep(3)
+            rest = d.writes() - writes
+            self.remove_all(cases)
+        equal = len(cases) - len(left)
+        assert not left, f'{equal} of {len(cases)} equal'
+        assert rest == 0, f'{rest} writes at rest'
+        return f'{equal} of {len(cases)} equal, nothing written at rest'
+
+
+class Cost(Stage):
+    SHAPES = {
+        'cliques': (2500, 5830, lambda ns: a_set(ns, 'big', 100, [clique('work', 10)])),
+        'groups': (5000, 18400, lambda ns: a_set(ns, 'big', 100, [clique('route', 2), clique('pre', 1), clique('dec', 3)], [
+            {'name': 'cell', 'cliqueNames': ['pre', 'dec'], 'replicas': 2, 'minAvailable': 1}]))}
+
+    @staticmethod
+    def by_verb(samples):
+        counts = {}
+        for name, value in samples.items():
+            if name.startswith('rest_client_requests_total') and 'verb="EVENT"' not in name:
+                verb = name.split('verb="')[1].split('"')[0]
+                counts[verb] = counts.get(verb, 0) + int(value)
+        return counts
+
+    def run(self):
+        told = []
+        for shape, (budget, go, build) in self.SHAPES.items():
+            ns = f'live-cost-{shape}'
+            self.c.namespace(ns)
+            with Binder(self.c, ns), self.daemon(config={'scheduler': {'profiles': [{'name': 'default-scheduler'}]}}) as d:
+                d.wait_for('leading')
+                idle = memory(d.process.pid)[1]
+                begun = time.monotonic()
+                self.create(build(ns))
+                until('all gates are off', lambda: (p := self.pods(ns)) and len(p) == 1000 and not any(
+                    x['spec'].get('schedulingGates') for x in p), 300, 1)
+                took, counts = time.monotonic() - begun, self.by_verb(d.metrics())
+                total = sum(counts.values())
+                until('all are available', lambda: self.available(ns, 'big') == 100, 300, 1)
+                until('it comes to rest', lambda: d.metrics()['grove_operations_in_flight'] == 0)
+                time.sleep(2)
+                after, writes = sum(self.by_verb(d.metrics()).values()), d.writes()
+                peak, _ = memory(d.process.pid)
+                cpu = cpu_seconds(d.process.pid)
+                time.sleep(10)
+                rest = d.writes() - writes
+                print(json.dumps({'shape': shape, 'requests_until_released': counts, 'sum': total, 'budget': budget, 'go': go,
+                                  'requests_until_available': after, 'seconds': round(took, 1), 'cpu_seconds': round(cpu, 2),
+                                  'rss_peak_mb': round(peak, 1), 'idle_rss_anon_mb': round(idle, 1), 'writes_at_rest': rest}))
+                assert total <= budget, f'{shape}: {total} requests, budget {budget}'
+                assert rest == 0, f'{shape}: {rest} writes at rest'
+                self.remove(ns, 300)
+                told.append(f'{shape} {total}')
+            self.drop(ns)
+        return ', '.join(told)
+
+
+class Failover(Stage):
+    def one(self, end):
+        with self.daemon(config=ELECTION) as first:
+            first.wait_for('leading', 40)
+            with self.daemon(config=ELECTION) as second:
+                second.wait_for('candidate')
+                begun = time.monotonic()
+                end(first)
+                second.wait_for('leading', 40)
+                took = time.monotonic() - begun
+                second.stop()
+        return took
+
+    def run(self):
+        rounds = int(os.environ.get('GROVE_LIVE_ROUNDS', '1'))
+        hard = sorted(self.one(lambda d: d.kill()) for _ in range(rounds))
+        clean = sorted(self.one(lambda d: d.stop()) for _ in range(rounds))
+        assert hard[-1] <= 20 and hard[len(hard) // 2] <= 18, hard
+        assert clean[-1] <= 3, clean
+        return f'killed: {hard[len(hard) // 2]:.1f} s, stopped: {clean[len(clean) // 2]:.1f} s (medians of {rounds})'
+
+
+class Crash(Stage):
+    def run(self):
+        ns, points = 'live-crash', 0
+        self.c.namespace(ns)
+        group = [{'name': 'cell', 'cliqueNames': ['lead', 'work'], 'replicas': 3, 'minAvailable': 1}]
+        with self.daemon('--no-webhooks') as d:
+            d.wait_for('leading')
+        self.c.clean()
+        self.create(a_set(ns, replicas=2, cliques=[clique('route', 2), clique('lead', 1), clique('work', 3)], groups=group))
+        want = 2 * (2 + 3 * 4)
+        while points < 400:
+            d = self.daemon('--no-webhooks', '--force-takeover', '--crash-after', str(1 + points % 4))
+            with d:
+                try:
+                    d.process.wait(timeout=4)
+                    points += 1
+                except subprocess.TimeoutExpired:
+                    if self.available(ns) == 2:
+                        break
+        pods = self.pods(ns)
+        places = {(p['metadata']['labels']['grove.io/podclique'], p['metadata']['labels']['grove.io/podclique-pod-index']) for p in pods}
+        assert len(pods) == len(places) == want, (len(pods), len(places), want)
+        owners = {o['metadata']['uid'] for o in self.c.items(f'{GROVE}/namespaces/{ns}/podcliques')}
+        assert all(p['metadata']['ownerReferences'][0]['uid'] in owners for p in pods)
+        with self.daemon('--no-webhooks', '--force-takeover') as d:
+            d.wait_for('leading')
+            self.remove(ns)
+        self.drop(ns)
+        assert points >= 50, points
+        return f'{points} ends, {len(pods)} pods, none twice, none without owner'
+
+
+STAGES = {'life': Life, 'webhooks': Webhooks, 'conformance': Conformance, 'cost': Cost, 'failover': Failover, 'crash': Crash}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--groved', required=True)
+    parser.add_argument('stages', nargs='*', choices=[[], *STAGES], default=[])
+    args = parser.parse_args()
+    cluster = Cluster(str(pathlib.Path(args.groved).resolve()))
+    cluster.clean()
+    kubeconfig = cluster.install()
+    passed = failed = skipped = 0
+    for name in args.stages or STAGES:
+        begun = time.monotonic()
+        try:
+            told = STAGES[name](cluster, kubeconfig).run()
+        except Exception:  # noqa: BLE001 - one stage's failure does not hide the others'
+            traceback.print_exc()
+            told = False
+        cluster.clean()
+        word = 'FAILED' if told is False else 'skipped' if told is None else 'ok'
+        passed, failed, skipped = passed + (word == 'ok'), failed + (word == 'FAILED'), skipped + (word == 'skipped')
+        print(f'{word:8} {name} ({time.monotonic() - begun:.0f} s) {told or ""}', flush=True)
+    print(f'{passed} passed, {failed} failed, {skipped} skipped')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
