@@ -124,6 +124,7 @@ class Webhooks(Stage):
             path = f'{GROVE}/namespaces/{ns}/podcliques/demo-0-work'
             status, answer = self.c.call('PATCH', path, {'metadata': {'labels': {'x': 'y'}}}, MERGE)
             assert status == 403 and 'authorizer.webhooks.grove.io' in answer['message'], (status, answer)
+            assert d.metrics()['grove_webhook_refusals_total{webhook="/webhooks/validate-podcliqueset"}'] == 1
             self.c.call('DELETE', f'{GROVE}/namespaces/{ns}/podcliquesets/demo')
             time.sleep(0.1)  # in the middle of it
             d.kill()
@@ -135,7 +136,6 @@ class Webhooks(Stage):
             until('the set is available', lambda: self.available(ns, 'again') == 1)
             self.c.call('DELETE', f'/api/v1/namespaces/{ns}')
             until('the namespace is gone', lambda: self.c.call('GET', f'/api/v1/namespaces/{ns}')[0] == 404, 120)
-            assert d.metrics()['grove_webhook_refusals_total{webhook="/webhooks/validate-podcliqueset"}'] == 1
         return 'refused, defaulted, protected; killed in a deletion; namespace gone'
 
 
