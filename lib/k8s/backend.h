@@ -111,6 +111,7 @@ typedef struct gv_k8s {
     bool no_pages[GROVE_KIND_COUNT]; /* a page's token expired: the next list comes in one piece */
     int64_t lost_at[GROVE_KIND_COUNT]; /* when a watch of the kind ended last with GONE */
     bool bookmarks_seen;
+    uint32_t silences; /* streams given up because nothing came */
     gv_k8s_stats stats;
     struct gv_k8s_elect *elect; /* NULL: no election */
 } gv_k8s;

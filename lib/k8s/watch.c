@@ -12,6 +12,8 @@
 #define LONGEST_PAUSE (30 * GV_K8S_SECOND)
 #define LOST_PERIOD (10 * GV_K8S_SECOND) /* a kind that is lost again so soon waits */
 #define SILENCE (90 * GV_K8S_SECOND)     /* a bookmark comes each minute */
+#define SILENCES 3
+#define OVERTIME (30 * GV_K8S_SECOND) /* beyond the time that the server was asked for */
 
 void gv_k8s_watch_pend(gv_k8s_watch *w, grove_event_type type, grove_doc *doc,
                        const grove_node *object, const char *version) {
@@ -209,7 +211,9 @@ static grove_status put_query(gv_k8s_watch *w, grove_buf *path) {
         st = st < 0 || k->no_pages[w->kind] ? st : gv_k8s_put_query(path, "limit", number);
         return st < 0 ? st : gv_k8s_put_query(path, "continue", w->position.data);
     }
-    (void)snprintf(number, sizeof number, "%d", (int)gv_k8s_random_between(k, 300, 600));
+    int64_t lasts = gv_k8s_random_between(k, 300, 600);
+    w->lasts = lasts * GV_K8S_SECOND;
+    (void)snprintf(number, sizeof number, "%d", (int)lasts);
     st = st < 0 ? st : gv_k8s_put_query(path, "watch", "1");
     st = st < 0 ? st : gv_k8s_put_query(path, "allowWatchBookmarks", "true");
     st = st < 0 ? st : gv_k8s_put_query(path, "timeoutSeconds", number);
@@ -255,12 +259,20 @@ static grove_status open_stream(gv_k8s_watch *w) {
 }
 
 /*
- * True while silence means that nobody is there: before the answer begins, before the first list is
- * complete, and for good where bookmarks come.
+ * When the stream that runs is given up: 90 s after its last byte where bookmarks come (or may come: a server
+ * that was silent for so long on three streams and never sent one sends none); at any rate when the server
+ * should have ended it by itself. A list has a time-out of its own.
  */
-static bool is_timed(const gv_k8s_watch *w) {
-    bool watching = w->handle && w->mode != GV_K8S_LIST; /* a list has a time-out of its own */
-    return watching && (w->http == 0 || w->mode == GV_K8S_STREAM || w->k->bookmarks_seen);
+static int64_t gives_up_at(const gv_k8s_watch *w) {
+    const gv_k8s *k = w->k;
+    if (!w->handle || w->mode == GV_K8S_LIST) {
+        return INT64_MAX;
+    }
+    bool timed = w->http == 0 || w->mode == GV_K8S_STREAM || k->bookmarks_seen ||
+                 k->silences < SILENCES;
+    int64_t silent = timed ? w->heard_at + SILENCE : INT64_MAX;
+    int64_t over = w->opened_at + w->lasts + OVERTIME;
+    return silent < over ? silent : over;
 }
 
 static bool may_open(const gv_k8s_watch *w) {
@@ -281,11 +293,12 @@ void gv_k8s_watches_reopen(gv_k8s *k) {
 static bool drop_silent(gv_k8s *k) {
     bool renew = false;
     for (gv_k8s_watch *w = k->watches; w; w = w->next) {
-        if (is_timed(w) && k->now - w->heard_at > SILENCE && !w->has_pending) {
+        if (k->now > gives_up_at(w) && !w->has_pending) {
             gv_k8s_log(k, GROVE_LOG_INFO, "a watch has fallen silent", "kind",
                        grove_kind_name(w->kind));
             gv_k8s_watch_stop(w);
             k->stats.watches_lost++;
+            k->silences++;
             renew = true;
             if (w->mode == GV_K8S_STREAM) { /* what began it was not finished: from the start */
                 gv_k8s_watch_lost(w, "the beginning of a watch has fallen silent", true);
@@ -371,8 +384,8 @@ int64_t gv_k8s_watches_deadline(const gv_k8s *k) {
             own = k->now;
         } else if (!w->handle) {
             own = w->not_before;
-        } else if (is_timed(w)) {
-            own = w->heard_at + SILENCE + 1;
+        } else if (w->mode != GV_K8S_LIST) {
+            own = gives_up_at(w) + 1;
         }
         at = own < at ? own : at;
     }

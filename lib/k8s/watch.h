@@ -41,7 +41,7 @@ typedef struct gv_k8s_watch {
     int32_t http;
     uint32_t retry_after_ms, generation;
     char message[200];
-    int64_t opened_at, heard_at, not_before;
+    int64_t opened_at, lasts, heard_at, not_before; /* lasts: as asked for */
     bool heard_event;
     /* what came and is not yet told */
     gv_k8s_framer framer;
