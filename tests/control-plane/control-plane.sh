@@ -173,6 +173,8 @@ start_all() { # SPEC
         --initial-advertise-peer-urls "http://127.0.0.1:$ETCD_PEER_PORT" \
         --initial-cluster "test=http://127.0.0.1:$ETCD_PEER_PORT" --quota-backend-bytes 2147483648
     # Fake nodes have no kubelet that would have their taint removed: the plugin that adds it is off.
+    # GROVE_APISERVER_FLAGS: more of its flags, for stages that make it unkind.
+    # shellcheck disable=SC2086
     start kube-apiserver "$bin/kube-apiserver" --etcd-servers "http://127.0.0.1:$ETCD_PORT" \
         --secure-port $API_PORT --bind-address 127.0.0.1 --advertise-address 127.0.0.1 --endpoint-reconciler-type none \
         --authorization-mode Node,RBAC --anonymous-auth=false --service-cluster-ip-range 10.96.0.0/16 \
@@ -180,7 +182,7 @@ start_all() { # SPEC
         --client-ca-file "$STATE/pki/ca.crt" --tls-cert-file "$STATE/pki/apiserver.crt" \
         --tls-private-key-file "$STATE/pki/apiserver.key" --service-account-issuer https://kubernetes.default.svc \
         --service-account-key-file "$STATE/pki/accounts.pub" \
-        --service-account-signing-key-file "$STATE/pki/accounts.key"
+        --service-account-signing-key-file "$STATE/pki/accounts.key" ${GROVE_APISERVER_FLAGS:-}
     wait_for 90 kube-apiserver kubectl_admin get --raw /readyz
     # node-lifecycle would taint fake nodes, which renew no lease; the autoscaler would need metrics.
     start kube-controller-manager "$bin/kube-controller-manager" --kubeconfig "$STATE/controller-manager.kubeconfig" \

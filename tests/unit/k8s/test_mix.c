@@ -172,24 +172,42 @@ static void lose_answer(world *w, fake_answer *out) {
     }
 }
 
+/* The object's version at a point of time; 0: it was not there. All pages of a list show one time. */
+static uint32_t version_at(const world *w, int i, uint32_t rv) {
+    uint32_t found = 0;
+    for (uint32_t k = 0; k < w->n_changes && w->changes[k].rv <= rv; k++) {
+        if (w->changes[k].at == i) {
+            found = strcmp(w->changes[k].type, "DELETED") == 0 ? 0 : w->changes[k].rv;
+        }
+    }
+    return found;
+}
+
 static void list(world *w, int slot, const char *url, fake_answer *out) {
-    int from = strstr(url, "continue=") ? N / 2 : 0;
+    const char *token = strstr(url, "continue=");
+    uint32_t rv = token ? (uint32_t)atoi(token + 9) : w->rv;
+    int from = token ? N / 2 : 0;
     int to = strstr(url, "limit=") && from == 0 ? N / 2 : N;
     char *p = w->text[slot];
     size_t n = 0, cap = sizeof w->text[slot];
-    if (from > 0 && fault(w, 5)) {
+    if (from > 0 && (rv < w->oldest || fault(w, 5))) {
         status(w, slot, out, 410, "Expired");
         return;
     }
-    n += (size_t)snprintf(
-        p + n, cap - n,
-        "{\"kind\":\"ConfigMapList\",\"metadata\":{\"resourceVersion\":\"%u\"%s},\"items\":[",
-        w->rv, to < N ? ",\"continue\":\"half\"" : "");
+    char more[40] = "";
+    if (to < N) {
+        (void)snprintf(more, sizeof more, ",\"continue\":\"%u\"", rv);
+    }
+    n += (size_t)snprintf(p + n, cap - n,
+                          "{\"kind\":\"ConfigMapList\",\"metadata\":{\"resourceVersion\":\"%u\"%s},"
+                          "\"items\":[",
+                          rv, more);
     bool any = false;
     for (int i = from; i < to; i++) {
-        if (w->things[i].exists) {
+        uint32_t version = version_at(w, i, rv);
+        if (version != 0) {
             n += any ? (size_t)snprintf(p + n, cap - n, ",") : 0;
-            n += put_object(p + n, cap - n, i, w->things[i].rv);
+            n += put_object(p + n, cap - n, i, version);
             any = true;
         }
     }
