@@ -13,6 +13,7 @@
 #define LOST_PERIOD (10 * GV_K8S_SECOND) /* a kind that is lost again so soon waits */
 #define SILENCE (90 * GV_K8S_SECOND)     /* a bookmark comes each minute */
 #define SILENCES 3
+#define ANSWER (30 * GV_K8S_SECOND)   /* an answer begins at once, whatever there is to watch */
 #define OVERTIME (30 * GV_K8S_SECOND) /* beyond the time that the server was asked for */
 
 void gv_k8s_watch_pend(gv_k8s_watch *w, grove_event_type type, grove_doc *doc,
@@ -259,7 +260,7 @@ static grove_status open_stream(gv_k8s_watch *w) {
 }
 
 /*
- * When the stream that runs is given up: 90 s after its last byte where bookmarks come (or may come: a server
+ * When the stream that runs is given up: after 30 s without an answer; 90 s after its last byte where bookmarks come (or may come: a server
  * that was silent for so long on three streams and never sent one sends none); at any rate when the server
  * should have ended it by itself. A list has a time-out of its own.
  */
@@ -270,7 +271,7 @@ static int64_t gives_up_at(const gv_k8s_watch *w) {
     }
     bool timed = w->http == 0 || w->mode == GV_K8S_STREAM || k->bookmarks_seen ||
                  k->silences < SILENCES;
-    int64_t silent = timed ? w->heard_at + SILENCE : INT64_MAX;
+    int64_t silent = timed ? w->heard_at + (w->http == 0 ? ANSWER : SILENCE) : INT64_MAX;
     int64_t over = w->opened_at + w->lasts + OVERTIME;
     return silent < over ? silent : over;
 }

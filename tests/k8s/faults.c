@@ -150,8 +150,8 @@ static int64_t counter(const burst *t, const char *name) {
 }
 
 static int run(burst *t) {
-    bool came = reach(t, true, 90);
-    bool went = came && reach(t, false, 90);
+    bool came = reach(t, true, 240);
+    bool went = came && reach(t, false, 240);
     uint32_t twice = 0;
     for (uint32_t i = 0; i < t->n; i++) {
         twice += t->made_times[i] > 1;
