@@ -29,6 +29,8 @@ GATES = [
     ('release', 5, './dev release', 'gcc -O3 with -Wnull-dereference as error, all suites'),
     ('asan', 9, './dev asan', 'AddressSanitizer, leak check and UBSan on all suites'),
     ('tsan', 3, './dev tsan', 'ThreadSanitizer on the suites that start threads'),
+    ('quality', 8, './dev build && python3 tests/conformance/placement.py --all --grovectl build/tools/grovectl/grovectl',
+     '14,000 labelled placement instances: each placement and refusal right, at most 0.1 % unknown'),
     ('noyaml', 4, './dev noyaml', 'the JSON-only core: -Dyaml=disabled, suites without YAML, equal answers'),
     ('arena', 6, './dev arena', 'each arena object its own malloc, under ASan, all suites'),
     ('fuzz', 6, f'./dev fuzz --seconds {FUZZ_SECONDS} --seed 1', 'each fuzz target for some seconds (GROVE_FUZZ_SECONDS)'),

@@ -178,7 +178,7 @@ static void test_scenarios(void **state) {
     (void)state;
     size_t n = test_each_file("tests/golden/tas", ".json", run_file, NULL);
     print_message("%zu topology scenarios\n", n);
-    assert_true(n >= 12);
+    assert_true(n >= 21);
 }
 
 int main(void) {
