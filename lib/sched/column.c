@@ -109,6 +109,9 @@ static bool build(grove_sched *s, gv_column *c, const gv_topology *t) {
 static void replay(grove_sched *s, gv_column *c, const gv_topology *t) {
     for (; c->seen < s->journal_end; c->seen++) {
         uint32_t node = s->journal[c->seen % s->journal_size];
+        if (c->seen + 1 < s->journal_end && s->journal[(c->seen + 1) % s->journal_size] == node) {
+            continue; /* pods of a gang come to a node one after the other: look at the last */
+        }
         uint32_t now = copies_now(s, c->class_id, node), was = c->count[node];
         if (now == was) {
             continue;

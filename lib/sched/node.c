@@ -18,23 +18,22 @@ static inline int64_t positive(int64_t x) {
 }
 
 void gv_node_charge(grove_sched *s, uint32_t id, const int64_t *row, int sign) {
-    int64_t *room = gv_node_free(s, id);
-    uint32_t n_res = (uint32_t)s->resource_names.n;
-    bool up = gv_node_up(s, id);
+    int64_t *room = gv_node_free(s, id), change[GV_RESOURCES_MAX];
+    uint32_t changed[GV_RESOURCES_MAX], n = 0, n_res = (uint32_t)s->resource_names.n;
     for (uint32_t r = 0; r < n_res; r++) {
-        if (row[r] == 0) {
-            continue;
-        }
         int64_t before = positive(room[r]);
         room[r] += sign * row[r];
-        int64_t change = positive(room[r]) - before;
-        if (!up || change == 0) {
-            continue;
-        }
-        for (size_t k = 0; k < s->topologies.n; k++) {
-            gv_topology *t = &s->topologies.v[k];
-            for (uint32_t l = 0; !t->dirty && l <= t->n_levels; l++) {
-                t->levels[l].free[(size_t)gv_topology_dom(t, id, l) * s->stride + r] += change;
+        change[n] = positive(room[r]) - before;
+        changed[n] = r;
+        n += change[n] != 0;
+    }
+    size_t n_topologies = gv_node_up(s, id) ? s->topologies.n : 0;
+    for (size_t k = 0; k < n_topologies; k++) {
+        gv_topology *t = &s->topologies.v[k];
+        for (uint32_t l = 0; !t->dirty && l <= t->n_levels; l++) {
+            int64_t *sum = t->levels[l].free + (size_t)gv_topology_dom(t, id, l) * s->stride;
+            for (uint32_t i = 0; i < n; i++) {
+                sum[changed[i]] += change[i];
             }
         }
     }
