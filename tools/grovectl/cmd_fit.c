@@ -2,6 +2,7 @@
 /* grovectl fit: would these manifests find room on this cluster? */
 #include "cluster.h"
 #include "io.h"
+#include "picture.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 static const char help[] =
     "usage: grovectl fit FILE... --cluster FILE [--config FILE] [-o text|json]\n"
+    "                    [--picture FILE.svg|FILE.html]\n"
     "\n"
     "Applies the manifests to a copy of the cluster and says for each gang whether it finds room, "
     "with the\n"
@@ -21,7 +23,7 @@ static const char help[] =
 
 typedef struct request {
     grove_env *env;
-    const char *cluster_path, *config_path;
+    const char *cluster_path, *config_path, *picture;
     int json;
     grove_config *config;
     cluster *c;
@@ -38,6 +40,21 @@ static int complain(const char *file, const grove_error *err) {
 }
 
 /* ---- the copy of the cluster ---- */
+
+/* What a server has written into an object, and refuses on creation. */
+#define SERVED "{\"metadata\":{\"resourceVersion\":null,\"uid\":null,\"generation\":null}}"
+
+static grove_status apply_served(request *q, const io_object *o, grove_error *err) {
+    grove_doc *patch = NULL, *fresh = NULL;
+    grove_status st = grove_doc_parse_json(q->env, SERVED, strlen(SERVED), 0, &patch, err);
+    st = st < 0
+             ? st
+             : grove_merge_patch_apply(o->doc, o->node, patch, grove_doc_root(patch), &fresh, err);
+    st = st < 0 ? st : grove_sim_apply(q->c->sim, fresh, grove_doc_root(fresh), err);
+    grove_doc_unref(patch);
+    grove_doc_unref(fresh);
+    return st;
+}
 
 static int load_cluster(request *q, io_objects *objects) {
     grove_error err = GROVE_ERROR_INIT;
@@ -60,7 +77,7 @@ static int load_cluster(request *q, io_objects *objects) {
             if (strcmp(io_member(o->node, "kind"), kinds[k]) != 0 || finished) {
                 continue;
             }
-            if (grove_sim_apply(q->c->sim, o->doc, o->node, &err) < 0) {
+            if (apply_served(q, o, &err) < 0) {
                 code = complain(q->cluster_path, &err);
             }
         }
@@ -204,6 +221,10 @@ static int run(request *q, char **files, int n) {
         code = complain(NULL, &err);
     }
     code = code == EXIT_OK ? print_answer(q) : code;
+    if (q->picture && code != EXIT_USAGE) {
+        int drawn = picture_save(q->env, q->c->sim, "Fit on a copy of the cluster", q->picture);
+        code = drawn == EXIT_OK ? code : drawn;
+    }
     io_free_objects(&objects);
     cluster_free(q->c);
     return code;
@@ -222,6 +243,8 @@ int cmd_fit(int argc, char **argv) {
             argv[n++] = argv[i];
         } else if (value && strcmp(word, "--cluster") == 0) {
             q.cluster_path = argv[++i];
+        } else if (value && strcmp(word, "--picture") == 0) {
+            q.picture = argv[++i];
         } else if (value && strcmp(word, "--config") == 0) {
             q.config_path = argv[++i];
         } else if (value && strcmp(word, "-o") == 0) {

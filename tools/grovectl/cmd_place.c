@@ -12,8 +12,10 @@
 #include "verbs.h"
 
 static const char HELP[] =
-    "usage: grovectl place --nodes FILE --gangs FILE.jsonl [--batch N ...] [--steps N] [--timing]\n"
-    "       grovectl place --instances FILE.jsonl [--steps N] [--timing]\n"
+    "usage: grovectl place --nodes FILE --gangs FILE.jsonl [--picture FILE] [-o json|text] "
+    "[OPTIONS]\n"
+    "       grovectl place --nodes FILE --gangs FILE.jsonl --batch N [OPTIONS]\n"
+    "       grovectl place --instances FILE.jsonl [-o json|text] [OPTIONS]\n"
     "\n"
     "Decides where gangs go. With --nodes, a CSV of empty nodes (name, label columns from broad "
     "to\n"
@@ -24,6 +26,8 @@ static const char HELP[] =
     "One JSON object a line on standard output; verdict is placed, infeasible (proven) or unknown\n"
     "(the budget ended first). A summary goes to standard error.\n"
     "\n"
+    "  --picture FILE  draws the nodes with the gangs in them, as FILE.svg or FILE.html says\n"
+    "  -o text     a line for people: where each gang went, or why not [json]\n"
     "  --steps N   budget of one decision (default 2000000)\n"
     "  --method M  exact: without the greedy passes; greedy: without the exact search\n"
     "  --timing    adds \"us\", the microseconds of the decision\n"
@@ -42,10 +46,10 @@ static const char HELP[] =
     "Exit status: 0 all could be judged; 2 wrong usage or unreadable input.\n";
 
 typedef struct options {
-    const char *nodes, *gangs, *instances, *queues;
+    const char *nodes, *gangs, *instances, *queues, *picture;
     uint64_t steps;
     uint32_t flags;
-    int timing, batched;
+    int timing, text, batched;
     uint32_t batch; /* 0: all */
     grove_serve_options serve;
 } options;
@@ -173,13 +177,36 @@ static int print_line(place_world *w, const options *o, const char *id_key, cons
     return code;
 }
 
+/* One line: the domains of the gang, and how many pods of each podgroup are on which node. */
+static int print_text(const place_world *w, const options *o, const char *name, double us) {
+    char text[256];
+    if (grove_decision_verdict(w->decision) != GROVE_PLACED) {
+        place_reason(w, text, sizeof text);
+        printf("%s: %s (%s)", name, place_verdict(w), text);
+    } else {
+        int32_t score = grove_decision_score(w->decision);
+        printf("%s: placed, score %d.%06d:", name, score / 1000000, score % 1000000);
+        place_print_nodes(w);
+    }
+    if (o->timing) {
+        printf("  [%.1f us]", us);
+    }
+    putchar('\n');
+    return EXIT_OK;
+}
+
 static int place_gang(place_world *w, const options *o, const grove_node *gang, totals *t) {
     double us;
     int code = place_read_gang(w, gang, o->gangs);
     if (code == EXIT_OK) {
         code = decide(w, o, 1, t, &us);
     }
-    return code == EXIT_OK ? print_line(w, o, "name", io_member(gang, "name"), us) : code;
+    const char *name = io_member(gang, "name");
+    code = code == EXIT_OK && o->picture ? place_show(w, name) : code;
+    if (code != EXIT_OK) {
+        return code;
+    }
+    return o->text ? print_text(w, o, name, us) : print_line(w, o, "name", name, us);
 }
 
 static int place_instance(grove_env *env, const options *o, const grove_node *line, totals *t) {
@@ -197,7 +224,8 @@ static int place_instance(grove_env *env, const options *o, const grove_node *li
         code = decide(&w, o, 0, t, &us);
     }
     if (code == EXIT_OK) {
-        code = print_line(&w, o, "id", io_member(line, "id"), us);
+        const char *id = io_member(line, "id");
+        code = o->text ? print_text(&w, o, id, us) : print_line(&w, o, "id", id, us);
     }
     place_world_free(&w);
     return code;
@@ -281,6 +309,11 @@ static int run(grove_env *env, const options *o) {
         code = serve(b, &t);
     }
     place_batch_free(b);
+    if (code == EXIT_OK && o->picture) {
+        w.picture.title = "Gangs placed by libgrove";
+        w.picture.device = "GPU";
+        code = chart_save(env, &w.picture, o->picture);
+    }
     place_world_free(&w);
     if (code == EXIT_OK) {
         summary(&t, load);
@@ -336,6 +369,7 @@ int cmd_place(int argc, char **argv) {
                             : strcmp(argv[i], "--gangs") == 0     ? &o.gangs
                             : strcmp(argv[i], "--instances") == 0 ? &o.instances
                             : strcmp(argv[i], "--queues") == 0    ? &o.queues
+                            : strcmp(argv[i], "--picture") == 0   ? &o.picture
                                                                   : NULL;
         if (path && i + 1 < argc) {
             *path = argv[++i];
@@ -351,6 +385,11 @@ int cmd_place(int argc, char **argv) {
             if (!o.flags) {
                 return usage_error();
             }
+        } else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) {
+            o.text = strcmp(argv[++i], "text") == 0;
+            if (!o.text && strcmp(argv[i], "json") != 0) {
+                return usage_error();
+            }
         } else if (strcmp(argv[i], "--timing") == 0) {
             o.timing = 1;
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
@@ -361,8 +400,9 @@ int cmd_place(int argc, char **argv) {
         }
     }
     int service = o.queues || o.serve.flags || o.serve.together || o.serve.starving_after;
-    if ((o.instances ? (o.nodes || o.gangs || o.batched) : !(o.nodes && o.gangs)) ||
-        (service && !o.batched)) {
+    int in_order = o.picture || o.text; /* of gangs that keep their places */
+    if ((o.instances ? (o.nodes || o.gangs || o.batched || o.picture) : !(o.nodes && o.gangs)) ||
+        (service && !o.batched) || (in_order && o.batched)) {
         return usage_error();
     }
     grove_env *env = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* grovectl sim: manifests and scenarios on the embedded cluster, in virtual time. */
 #include "io.h"
+#include "picture.h"
 #include "scenario.h"
 #include "verbs.h"
 
@@ -31,6 +32,8 @@ static const char help[] =
     "kube-scheduler does\n"
     "  --check            verify the planner's laws at every step\n"
     "  --seed N           seed of everything that may be chosen freely [0]\n"
+    "  --picture FILE     draws the cluster with the gangs in it at the end, FILE.svg or "
+    "FILE.html\n"
     "  -o text|json|yaml  final state: tables, or a List with status, events and timeline [text]\n"
     "\n"
     "Exit status: 0 done, 1 an expectation failed or an object was refused, 2 wrong usage or "
@@ -42,7 +45,7 @@ typedef enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_YAML } format;
 typedef struct request {
     grove_env *env;
     cluster_options options;
-    const char *scenario_path, *config_path, *nodes;
+    const char *scenario_path, *config_path, *nodes, *picture;
     int64_t until_ns; /* -1: until quiet */
     format format;
     int watch;
@@ -221,6 +224,9 @@ static int run_files(request *q, scenario *s, char **files, int n) {
         code = q->format == FORMAT_TEXT ? print_tables(q) : print_document(q, s, start);
         code = code == EXIT_OK && q->format == FORMAT_TEXT ? print_waits(q) : code;
     }
+    if (code == EXIT_OK && q->picture) {
+        code = picture_save(q->env, q->cluster->sim, "The cluster at the end", q->picture);
+    }
     if (code == EXIT_OK && s->doc) {
         fprintf(stderr, "%u expectations, %u failed\n", s->expectations, s->failures);
     }
@@ -245,6 +251,8 @@ static int take_option(request *q, const char *option, const char *value) {
         q->nodes = value;
     } else if (strcmp(option, "--config") == 0) {
         q->config_path = value;
+    } else if (strcmp(option, "--picture") == 0) {
+        q->picture = value;
     } else if (strcmp(option, "--until") == 0) {
         q->until_ns = scenario_duration(value);
         return q->until_ns < 0 ? usage() : EXIT_OK;

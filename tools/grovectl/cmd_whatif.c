@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* grovectl whatif: which gangs would keep or find room if nodes went or came. */
+#include "chart.h"
 #include "io.h"
 #include "snapshot.h"
 #include "verbs.h"
@@ -13,9 +14,11 @@
 
 #define BINDERS "default-scheduler,kai-scheduler,grove-scheduler,lpx-scheduler,volcano"
 #define CHANGES_MAX 32
+#define COPIES_MAX 100000
 
 static const char help[] =
-    "usage: grovectl whatif --cluster FILE [--lose KEY=VALUE]... [--add SPEC]... [--config FILE]\n"
+    "usage: grovectl whatif --cluster FILE [--lose KEY=VALUE]... [--add NODES]... [--config FILE]\n"
+    "                       [-o text|json] [--picture FILE.svg|FILE.html]\n"
     "\n"
     "Takes nodes away from a cluster, adds others, and says which gangs stay whole, which would "
     "find other\n"
@@ -26,7 +29,11 @@ static const char help[] =
     "  --lose KEY=VALUE  nodes whose label KEY is VALUE; KEY may be the last word of the label "
     "(rack=r3),\n"
     "                    or node for the name\n"
+    "  --add NxNODE      N more nodes like NODE of the file, with its labels: --add 8xnode-7\n"
     "  --add SPEC        new nodes, as for grovectl sim --nodes (nodes=8,gpu=8,prefix=new)\n"
+    "  --picture FILE    draws what is left; gangs that find no room are listed below it\n"
+    "\n"
+    "A set stays whole when all its gangs keep or find their minimum.\n"
     "\n"
     "Exit status: 0 every gang keeps its minimum, 1 some do not, 2 wrong usage or unreadable "
     "input.\n";
@@ -35,8 +42,10 @@ typedef struct request {
     grove_env *env;
     const char *cluster_path, *config_path;
     const char *lose[CHANGES_MAX], *add[CHANGES_MAX];
-    int n_lose, n_add;
+    int n_lose, n_add, json;
+    const char *picture;
     grove_config *config;
+    unsigned added;
     io_objects objects; /* the changed cluster */
 } request;
 
@@ -120,6 +129,65 @@ static int push_patched(request *q, grove_doc *doc, const grove_node *node, cons
 /* A new node as it will be once its kubelet has said so. */
 #define READY "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}"
 
+/* "8xnode-7": eight times node-7; false: something else is meant. */
+static int is_copies(const char *text, unsigned *out_n, const char **out_name) {
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    *out_n = (unsigned)n;
+    *out_name = end + 1;
+    return end > text && *end == 'x' && n > 0 && n <= COPIES_MAX && end[1] &&
+           (end[1] < '0' || end[1] > '9');
+}
+
+/* As new: ready, not cordoned, by a name of its own, in the domains of the one it is like. */
+static int add_copies(request *q, const io_objects *all, unsigned n, const char *name) {
+    const io_object *like = NULL;
+    for (size_t i = 0; i < all->n && !like; i++) {
+        const grove_node *o = all->v[i].node;
+        like = is_kind(o, "Node") && strcmp(io_name(o), name) == 0 ? &all->v[i] : NULL;
+    }
+    if (!like) {
+        fprintf(stderr, "grovectl whatif: the file has no node '%s'\n", name);
+        return EXIT_USAGE;
+    }
+    int code = EXIT_OK;
+    for (unsigned i = 1; i <= n && code == EXIT_OK; i++) {
+        char patch[1024];
+        snprintf(patch, sizeof patch,
+                 "{\"metadata\":{\"name\":\"%s-added-%u\",\"uid\":\"%s-added-%u\","
+                 "\"labels\":{\"kubernetes.io/hostname\":\"%s-added-%u\"}},"
+                 "\"spec\":{\"unschedulable\":null},\"status\":{\"conditions\":"
+                 "[{\"type\":\"Ready\",\"status\":\"True\"}]}}",
+                 name, q->added + i, name, q->added + i, name, q->added + i);
+        code = push_patched(q, like->doc, like->node, patch);
+    }
+    q->added += n;
+    return code;
+}
+
+static int add_nodes(request *q, const io_objects *all, const char *text) {
+    grove_doc *list = NULL;
+    grove_error err = GROVE_ERROR_INIT;
+    unsigned n;
+    const char *name;
+    if (is_copies(text, &n, &name)) {
+        return add_copies(q, all, n, name);
+    }
+    if (grove_sim_node_list(q->env, text, &list, &err) < 0) {
+        io_print_error(NULL, &err);
+        return EXIT_USAGE;
+    }
+    const grove_node *items = grove_node_get(grove_doc_root(list), "items");
+    int code = EXIT_OK;
+    for (const grove_node *o = grove_node_first(items); o && code == EXIT_OK;
+         o = grove_node_next(items, o)) {
+        code = push_patched(q, list, o, READY);
+        q->added++;
+    }
+    grove_doc_unref(list);
+    return code;
+}
+
 static int change_cluster(request *q, const io_objects *all, unsigned *lost, unsigned *displaced) {
     int code = EXIT_OK;
     for (size_t i = 0; code == EXIT_OK && i < all->n; i++) {
@@ -135,18 +203,7 @@ static int change_cluster(request *q, const io_objects *all, unsigned *lost, uns
         }
     }
     for (int i = 0; code == EXIT_OK && i < q->n_add; i++) {
-        grove_doc *list = NULL;
-        grove_error err = GROVE_ERROR_INIT;
-        if (grove_sim_node_list(q->env, q->add[i], &list, &err) < 0) {
-            io_print_error(NULL, &err);
-            return EXIT_USAGE;
-        }
-        const grove_node *items = grove_node_get(grove_doc_root(list), "items");
-        for (const grove_node *n = grove_node_first(items); n && code == EXIT_OK;
-             n = grove_node_next(items, n)) {
-            code = push_patched(q, list, n, READY);
-        }
-        grove_doc_unref(list);
+        code = add_nodes(q, all, q->add[i]);
     }
     return code;
 }
@@ -168,36 +225,185 @@ static unsigned displaced_of(const request *q, const grove_node *gang) {
     return n;
 }
 
-static int print_gang(request *q, grove_engine *engine, const grove_node *gang, int64_t now) {
-    const char *ns = text_at(gang, "/metadata/namespace");
-    unsigned displaced = displaced_of(q, gang);
+typedef enum fate { STAYS, MOVES, GOES } fate;
+static const char *const fates[] = {"stays", "moves", "goes"};
+
+typedef struct gang_fate {
+    const grove_node *gang;
+    unsigned displaced;
+    fate fate;
+    char why[512];
+} gang_fate;
+
+static int judge_gang(request *q, grove_engine *engine, int64_t now, gang_fate *g) {
     grove_error err = GROVE_ERROR_INIT;
     grove_doc *doc = NULL;
     grove_buf out;
-    int code = EXIT_OK;
-    if (displaced == 0) {
-        printf("%s/%s: stays whole\n", ns, io_name(gang));
+    g->displaced = displaced_of(q, g->gang);
+    if (g->displaced == 0) {
         return EXIT_OK;
     }
     grove_buf_init(&out, q->env);
-    grove_status st = grove_engine_explain(engine, GROVE_KIND_PODGANG, ns, io_name(gang), now, 1,
-                                           &out, &err);
+    grove_status st = grove_engine_explain(engine, GROVE_KIND_PODGANG,
+                                           text_at(g->gang, "/metadata/namespace"),
+                                           io_name(g->gang), now, 1, &out, &err);
     st = st < 0 ? st : grove_doc_parse_json(q->env, out.data, (size_t)out.len, 0, &doc, &err);
     const grove_node *placement = grove_node_get(grove_doc_root(doc), "placement");
-    const char *verdict = io_member(placement, "verdict");
-    if (st < 0) {
-        io_print_error(NULL, &err);
-        code = EXIT_USAGE;
-    } else if (strcmp(verdict, "placed") == 0) {
-        printf("%s/%s: loses %u pods and finds room for them\n", ns, io_name(gang), displaced);
-    } else {
-        printf("%s/%s: loses %u pods and finds no room: %s\n", ns, io_name(gang), displaced,
-               io_member(placement, "text"));
-        code = EXIT_REFUSED;
+    g->fate = strcmp(io_member(placement, "verdict"), "placed") == 0 ? MOVES : GOES;
+    snprintf(g->why, sizeof g->why, "%s", g->fate == GOES ? io_member(placement, "text") : "");
+    for (size_t n = strlen(g->why); n > 0 && g->why[n - 1] == '\n';) {
+        g->why[--n] = '\0';
     }
+    int code = st < 0 ? (io_print_error(NULL, &err), EXIT_USAGE) : EXIT_OK;
     grove_doc_unref(doc);
     grove_buf_fini(&out);
     return code;
+}
+
+static const char *set_of(const grove_node *gang) {
+    return text_at(gang, "/metadata/labels/app.kubernetes.io~1part-of");
+}
+
+static int same_set(const grove_node *a, const grove_node *b) {
+    return strcmp(set_of(a), set_of(b)) == 0 &&
+           strcmp(text_at(a, "/metadata/namespace"), text_at(b, "/metadata/namespace")) == 0;
+}
+
+/* The worst that happens to a gang of the set of gangs[at]; -1 when an earlier gang stood for it. */
+static int fate_of_set(const gang_fate *gangs, size_t n, size_t at) {
+    int worst = STAYS;
+    for (size_t i = 0; i < n; i++) {
+        if (same_set(gangs[i].gang, gangs[at].gang)) {
+            if (i < at) {
+                return -1;
+            }
+            worst = (int)gangs[i].fate > worst ? (int)gangs[i].fate : worst;
+        }
+    }
+    return worst;
+}
+
+static void print_text(const request *q, const gang_fate *gangs, size_t n, unsigned lost,
+                       unsigned displaced) {
+    printf("%u nodes go, %u come, %u pods lose their place\n", lost, q->added, displaced);
+    for (size_t i = 0; i < n; i++) {
+        const gang_fate *g = &gangs[i];
+        printf("gang %s/%s: ", text_at(g->gang, "/metadata/namespace"), io_name(g->gang));
+        if (g->fate == STAYS) {
+            printf("stays whole\n");
+        } else if (g->fate == MOVES) {
+            printf("loses %u pods and finds room for them\n", g->displaced);
+        } else {
+            printf("loses %u pods and finds no room: %s\n", g->displaced, g->why);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        int set = fate_of_set(gangs, n, i);
+        if (set >= 0 && set_of(gangs[i].gang)[0]) {
+            printf("set %s/%s: %s\n", text_at(gangs[i].gang, "/metadata/namespace"),
+                   set_of(gangs[i].gang),
+                   set == STAYS   ? "stays as it is"
+                   : set == MOVES ? "stays whole, some of its pods move"
+                                  : "does not stay whole");
+        }
+    }
+}
+
+static void put_gangs(grove_builder *b, const gang_fate *gangs, size_t n) {
+    grove_builder_open_array(b, "gangs");
+    for (size_t i = 0; i < n; i++) {
+        const gang_fate *g = &gangs[i];
+        grove_builder_open_object(b, NULL);
+        grove_builder_string(b, "namespace", text_at(g->gang, "/metadata/namespace"));
+        grove_builder_string(b, "gang", io_name(g->gang));
+        grove_builder_string(b, "fate", fates[g->fate]);
+        grove_builder_int64(b, "displaced", g->displaced);
+        grove_builder_string(b, "why", g->why);
+        grove_builder_close(b);
+    }
+    grove_builder_close(b);
+}
+
+static int print_json(request *q, const gang_fate *gangs, size_t n, unsigned lost,
+                      unsigned displaced) {
+    grove_builder *b = NULL;
+    grove_doc *doc = NULL;
+    grove_buf out;
+    grove_error err = GROVE_ERROR_INIT;
+    grove_buf_init(&out, q->env);
+    grove_status st = grove_builder_new(q->env, &b);
+    if (st == GROVE_OK) {
+        grove_builder_open_object(b, NULL);
+        grove_builder_string(b, "apiVersion", "libgrove.io/v1alpha1");
+        grove_builder_string(b, "kind", "WhatIf");
+        grove_builder_int64(b, "nodesLost", lost);
+        grove_builder_int64(b, "nodesAdded", q->added);
+        grove_builder_int64(b, "podsDisplaced", displaced);
+        put_gangs(b, gangs, n);
+        grove_builder_open_array(b, "sets");
+        for (size_t i = 0; i < n; i++) {
+            int set = fate_of_set(gangs, n, i);
+            if (set >= 0 && set_of(gangs[i].gang)[0]) {
+                grove_builder_open_object(b, NULL);
+                grove_builder_string(b, "namespace", text_at(gangs[i].gang, "/metadata/namespace"));
+                grove_builder_string(b, "set", set_of(gangs[i].gang));
+                grove_builder_bool(b, "whole", set != GOES);
+                grove_builder_close(b);
+            }
+        }
+        grove_builder_close(b);
+        grove_builder_close(b);
+        st = grove_builder_finish(b, &doc, &err);
+    }
+    st = st < 0 ? st : grove_node_write_json(grove_doc_root(doc), GROVE_WRITE_PRETTY, &out, &err);
+    st = st < 0 ? st : grove_buf_append(&out, "\n", 1);
+    int code = st < 0 ? (io_print_error(NULL, &err), EXIT_USAGE) : io_write(&out);
+    grove_doc_unref(doc);
+    grove_builder_free(b);
+    grove_buf_fini(&out);
+    return code;
+}
+
+static int draw(request *q, const gang_fate *gangs, size_t n) {
+    chart c = {.title = "What is left"};
+    const grove_node **objects = calloc(q->objects.n + 1, sizeof *objects);
+    for (size_t i = 0; objects && i < q->objects.n; i++) {
+        objects[i] = q->objects.v[i].node;
+    }
+    grove_status st = objects ? chart_add_objects(&c, objects, q->objects.n) : GROVE_E_NOMEM;
+    for (uint32_t k = 0; st == GROVE_OK && k < c.n_gangs; k++) {
+        for (size_t i = 0; c.gangs[k].why && i < n; i++) {
+            if (strcmp(io_name(gangs[i].gang), c.gangs[k].name) == 0) {
+                c.gangs[k].why = gangs[i].fate == GOES ? gangs[i].why : "finds room elsewhere";
+            }
+        }
+    }
+    int code = st < 0 ? EXIT_USAGE : chart_save(q->env, &c, q->picture);
+    chart_free(&c);
+    free(objects);
+    return code;
+}
+
+static int judge_all(request *q, grove_engine *engine, int64_t now, unsigned lost,
+                     unsigned displaced) {
+    gang_fate *gangs = calloc(q->objects.n + 1, sizeof *gangs);
+    size_t n = 0;
+    int code = gangs ? EXIT_OK : EXIT_USAGE, verdict = EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && i < q->objects.n; i++) {
+        if (is_kind(q->objects.v[i].node, "PodGang")) {
+            gangs[n].gang = q->objects.v[i].node;
+            code = judge_gang(q, engine, now, &gangs[n]);
+            verdict = gangs[n++].fate == GOES ? EXIT_REFUSED : verdict;
+        }
+    }
+    if (code == EXIT_OK && q->json) {
+        code = print_json(q, gangs, n, lost, displaced);
+    } else if (code == EXIT_OK) {
+        print_text(q, gangs, n, lost, displaced);
+    }
+    code = code == EXIT_OK && q->picture ? draw(q, gangs, n) : code;
+    free(gangs);
+    return code == EXIT_OK ? verdict : code;
 }
 
 static int run(request *q) {
@@ -205,24 +411,15 @@ static int run(request *q) {
     grove_engine *engine = NULL;
     unsigned lost = 0, displaced = 0;
     int64_t now = (int64_t)time(NULL) * INT64_C(1000000000);
-    int code = io_read_objects(q->env, q->cluster_path, 0, &all), verdict = EXIT_OK;
+    int code = io_read_objects(q->env, q->cluster_path, 0, &all);
     code = code == EXIT_OK ? change_cluster(q, &all, &lost, &displaced) : code;
     code = code == EXIT_OK ? snapshot_engine(q->env, q->config, BINDERS, &q->objects, now, &engine)
                            : code;
-    if (code == EXIT_OK) {
-        printf("%u nodes go, %u pods lose their place\n", lost, displaced);
-    }
-    for (size_t i = 0; code == EXIT_OK && i < q->objects.n; i++) {
-        if (is_kind(q->objects.v[i].node, "PodGang")) {
-            int one = print_gang(q, engine, q->objects.v[i].node, now);
-            verdict = one == EXIT_REFUSED ? EXIT_REFUSED : verdict;
-            code = one == EXIT_USAGE ? EXIT_USAGE : EXIT_OK;
-        }
-    }
+    code = code == EXIT_OK ? judge_all(q, engine, now, lost, displaced) : code;
     grove_engine_free(engine);
     io_free_objects(&q->objects);
     io_free_objects(&all);
-    return code == EXIT_OK ? verdict : code;
+    return code;
 }
 
 static int usage(void) {
@@ -242,6 +439,11 @@ int cmd_whatif(int argc, char **argv) {
             q.cluster_path = value;
         } else if (value && strcmp(word, "--config") == 0) {
             q.config_path = value;
+        } else if (value && strcmp(word, "--picture") == 0) {
+            q.picture = value;
+        } else if (value && strcmp(word, "-o") == 0 &&
+                   (strcmp(value, "json") == 0 || strcmp(value, "text") == 0)) {
+            q.json = value[0] == 'j';
         } else if (value && strcmp(word, "--lose") == 0 && strchr(value, '=') &&
                    q.n_lose < CHANGES_MAX) {
             q.lose[q.n_lose++] = value;

@@ -178,8 +178,8 @@ int io_read_config(grove_env *env, const char *path, grove_config **out_config) 
 /* ---- findings ---- */
 
 static void print_place(const char *file, uint32_t line, uint32_t column) {
-    fputs(file, stderr);
-    if (line) {
+    fputs(file ? file : "grovectl", stderr);
+    if (file && line) {
         fprintf(stderr, ":%u", line);
         if (column) {
             fprintf(stderr, ":%u", column);

@@ -2,7 +2,9 @@
 /* Draws the topology with the gangs' pods in it. */
 #include "picture.h"
 
+#include "chart.h"
 #include "io.h"
+#include "verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,4 +169,33 @@ grove_status picture_write(grove_env *env, grove_sim *sim, const char *const *ke
     grove_doc_unref(nodes);
     grove_doc_unref(pods);
     return st;
+}
+
+int picture_save(grove_env *env, grove_sim *sim, const char *title, const char *path) {
+    static const grove_kind kinds[] = {GROVE_KIND_CLUSTERTOPOLOGYBINDING, GROVE_KIND_NODE,
+                                       GROVE_KIND_PODGANG, GROVE_KIND_POD};
+    grove_doc *lists[4] = {NULL};
+    grove_error err = GROVE_ERROR_INIT;
+    chart c = {.title = title};
+    size_t n = 0, room = 1;
+    grove_status st = GROVE_OK;
+    for (size_t k = 0; st == GROVE_OK && k < 4; k++) {
+        st = grove_sim_list(sim, kinds[k], NULL, NULL, &lists[k], &err);
+        room += grove_node_size(grove_node_get(grove_doc_root(lists[k]), "items"));
+    }
+    const grove_node **objects = calloc(room, sizeof *objects);
+    for (size_t k = 0; st == GROVE_OK && objects && k < 4; k++) {
+        const grove_node *items = grove_node_get(grove_doc_root(lists[k]), "items");
+        for (const grove_node *o = grove_node_first(items); o; o = grove_node_next(items, o)) {
+            objects[n++] = o;
+        }
+    }
+    st = st < 0 ? st : !objects ? GROVE_E_NOMEM : chart_add_objects(&c, objects, n);
+    int code = st < 0 ? (io_print_error(NULL, &err), EXIT_USAGE) : chart_save(env, &c, path);
+    chart_free(&c);
+    free(objects);
+    for (size_t k = 0; k < 4; k++) {
+        grove_doc_unref(lists[k]);
+    }
+    return code;
 }

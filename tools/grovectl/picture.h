@@ -9,4 +9,7 @@
 grove_status picture_write(grove_env *env, grove_sim *sim, const char *const *keys, const char *gpu,
                            grove_buf *out, grove_error *err);
 
+/* The same as a chart, into a file that ends in .svg or .html; EXIT_OK, or EXIT_USAGE after a message. */
+int picture_save(grove_env *env, grove_sim *sim, const char *title, const char *path);
+
 #endif

@@ -43,6 +43,8 @@ static void free_names(place_world *w) {
     }
     free(w->podgroups);
     free(w->groups);
+    free(w->podgroup_gpus);
+    w->podgroup_gpus = NULL;
     w->podgroups = w->groups = NULL;
     w->n_podgroups = w->n_groups = 0;
 }
@@ -71,6 +73,7 @@ int place_world_new(grove_env *env, const char *const *labels, uint32_t n_labels
     }
     for (uint32_t i = 0; st == GROVE_OK && i < n; i++) {
         w.labels[w.n_labels++] = copy_text(keys[i], strlen(keys[i]));
+        chart_add_level(&w.picture, keys[i]);
     }
     if (st < 0) {
         place_world_free(&w);
@@ -88,6 +91,7 @@ void place_world_free(place_world *w) {
     grove_gang_free(w->gang);
     grove_decision_free(w->decision);
     grove_sched_free(w->sched);
+    chart_free(&w->picture);
     memset(w, 0, sizeof *w);
 }
 
@@ -111,7 +115,12 @@ static int add_node(place_world *w, const char *name, const char *const *values,
     if (grove_sched_node_add(w->sched, &node, &id, &err) < 0) {
         return fail(where, err.message);
     }
-    return EXIT_OK;
+    chart_node shown = {.name = name, .devices = capacity[1] < 64 ? (uint32_t)capacity[1] : 64};
+    for (uint32_t i = 0; i < w->n_labels && i < CHART_LEVELS; i++) {
+        shown.path[i] = values[i] && values[i][0] ? values[i] : NULL;
+    }
+    return chart_add_node(&w->picture, &shown) == UINT32_MAX ? fail(where, "out of memory")
+                                                             : EXIT_OK;
 }
 
 /* ---- CSV ---- */
@@ -278,6 +287,7 @@ static int read_podgroup(place_world *w, const grove_node *node, const char *whe
                             &id) < 0) {
         return fail(where, "a podgroup has counts out of range");
     }
+    w->podgroup_gpus[w->n_podgroups] = (uint32_t)requests[1];
     w->podgroups[w->n_podgroups++] = copy_text(name, strlen(name));
     return EXIT_OK;
 }
@@ -316,6 +326,7 @@ int place_read_gang(place_world *w, const grove_node *gang, const char *where) {
     free_names(w);
     w->podgroups = must(calloc(grove_node_size(podgroups) + 1, sizeof *w->podgroups));
     w->groups = must(calloc(grove_node_size(groups) + 1, sizeof *w->groups));
+    w->podgroup_gpus = must(calloc(grove_node_size(podgroups) + 1, sizeof *w->podgroup_gpus));
     if (grove_gang_begin(w->gang, w->topology, io_member(gang, "name")) < 0 ||
         grove_gang_pack(w->gang, level_of(w, gang, "required"), level_of(w, gang, "preferred")) <
             0) {
@@ -340,27 +351,57 @@ static int by_node(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+/* The nodes of a podgroup's pods in order, those without a place last; NULL when it has none. */
+static uint32_t *sorted_nodes(const place_world *w, uint32_t podgroup, uint32_t *out_n) {
+    const uint32_t *nodes = grove_decision_nodes(w->decision, podgroup, out_n);
+    uint32_t *sorted = nodes ? must(malloc((*out_n + 1) * sizeof *sorted)) : NULL;
+    if (sorted) {
+        memcpy(sorted, nodes, *out_n * sizeof *sorted);
+        qsort(sorted, *out_n, sizeof *sorted, by_node);
+    }
+    return sorted;
+}
+
+/* The end of the run of equal nodes that begins at k. */
+static uint32_t end_of_run(const uint32_t *sorted, uint32_t n, uint32_t k) {
+    uint32_t end = k;
+    while (end < n && sorted[end] == sorted[k]) {
+        end++;
+    }
+    return end;
+}
+
 void place_write_placement(const place_world *w, grove_builder *b, const char *key) {
     grove_builder_open_object(b, key);
     for (uint32_t i = 0; i < w->n_podgroups; i++) {
-        uint32_t n;
-        const uint32_t *nodes = grove_decision_nodes(w->decision, i, &n);
-        if (!nodes) {
+        uint32_t n, *sorted = sorted_nodes(w, i, &n);
+        if (!sorted) {
             continue;
         }
-        uint32_t *sorted = must(malloc((n + 1) * sizeof *sorted));
-        memcpy(sorted, nodes, n * sizeof *sorted);
-        qsort(sorted, n, sizeof *sorted, by_node);
         grove_builder_open_object(b, w->podgroups[i]);
         for (uint32_t k = 0, end; k < n && sorted[k] != GROVE_SCHED_NONE; k = end) {
-            for (end = k; end < n && sorted[end] == sorted[k]; end++) {
-            }
+            end = end_of_run(sorted, n, k);
             grove_builder_int64(b, grove_sched_node_name(w->sched, sorted[k]), end - k);
         }
         grove_builder_close(b);
         free(sorted);
     }
     grove_builder_close(b);
+}
+
+void place_print_nodes(const place_world *w) {
+    for (uint32_t i = 0; i < w->n_podgroups; i++) {
+        uint32_t n, *sorted = sorted_nodes(w, i, &n);
+        printf("%s %s:", i ? ";" : "", w->podgroups[i]);
+        for (uint32_t k = 0, end; sorted && k < n && sorted[k] != GROVE_SCHED_NONE; k = end) {
+            end = end_of_run(sorted, n, k);
+            printf("%s %s", k ? "," : "", grove_sched_node_name(w->sched, sorted[k]));
+            if (end - k > 1) {
+                printf(" x%u", end - k);
+            }
+        }
+        free(sorted);
+    }
 }
 
 static void write_level(const place_world *w, grove_builder *b, const char *key, int32_t kind,
@@ -414,6 +455,11 @@ void place_reason(const place_world *w, char *out, size_t cap) {
     const char *level = grove_sched_level_key(w->sched, w->topology, c.level);
     const char *resource = grove_sched_resource_name(w->sched, c.resource);
     const char *nearest = grove_sched_node_name(w->sched, c.nearest);
+    if (c.reason == GROVE_REASON_JOINT) {
+        snprintf(out, cap, "%s on level %s: each part fits alone, but not all together",
+                 grove_reason_name(c.reason), level ? level : "cluster");
+        return;
+    }
     int n = snprintf(out, cap, "%s", grove_reason_name(c.reason));
     bool of_queue = c.reason == GROVE_REASON_QUEUE_LIMIT || c.reason == GROVE_REASON_QUEUE_SHARE;
     if (n > 0 && of_queue && resource) {
@@ -439,6 +485,26 @@ void place_write_answer(const place_world *w, grove_builder *b) {
     grove_builder_int64(b, "steps", (int64_t)grove_decision_steps(w->decision));
     place_reason(w, text, sizeof text);
     grove_builder_string(b, "reason", text);
+}
+
+int place_show(place_world *w, const char *gang) {
+    char why[256];
+    place_reason(w, why, sizeof why);
+    int placed = grove_decision_verdict(w->decision) == GROVE_PLACED;
+    chart_pods one = {.gang = chart_add_gang(&w->picture, gang, placed ? NULL : why), .count = 1};
+    for (uint32_t i = 0; i < w->n_podgroups; i++) {
+        uint32_t n;
+        const uint32_t *nodes = grove_decision_nodes(w->decision, i, &n);
+        one.what = w->podgroups[i];
+        one.devices = w->podgroup_gpus[i];
+        for (uint32_t k = 0; nodes && k < n; k++) {
+            one.node = nodes[k];
+            if (one.node != GROVE_SCHED_NONE && chart_add_pods(&w->picture, &one) == UINT32_MAX) {
+                return fail(gang, "out of memory");
+            }
+        }
+    }
+    return one.gang == UINT32_MAX ? fail(gang, "out of memory") : EXIT_OK;
 }
 
 void place_span(const place_world *w, int64_t *out_domains, int64_t *out_hosts) {

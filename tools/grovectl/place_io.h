@@ -9,6 +9,8 @@
 #include <grove/doc.h>
 #include <grove/sched.h>
 
+#include "chart.h"
+
 #define PLACE_COLUMNS 32
 
 typedef struct place_world {
@@ -20,8 +22,10 @@ typedef struct place_world {
     char *labels[PLACE_COLUMNS]; /* level keys, broad to narrow */
     uint32_t n_labels;
     char **podgroups; /* names of the gang read last */
+    uint32_t *podgroup_gpus;
     char **groups;
     uint32_t n_podgroups, n_groups;
+    chart picture; /* nodes with their domains; what is placed is added by place_show */
 } place_world;
 
 /* All return an exit code and have printed why it is not EXIT_OK; `where` names the file. */
@@ -37,6 +41,8 @@ int place_read_gang(place_world *w, const grove_node *gang, const char *where);
 
 /* {podgroup:{node:count}} of the decision; nothing placed gives {}. */
 void place_write_placement(const place_world *w, grove_builder *b, const char *key);
+/* The same as words: " leader: n1; worker: n1 x2, n2 x2". */
+void place_print_nodes(const place_world *w);
 /* {"gang":level,"groups":{name:level},"podgroups":{...}}; null where no level is shared. */
 void place_write_levels(const place_world *w, grove_builder *b, const char *key);
 /* "verdict" to "reason" of the answer on a gang, into the open object. */
@@ -44,6 +50,8 @@ void place_write_answer(const place_world *w, grove_builder *b);
 const char *place_verdict(const place_world *w);
 /* One sentence: why the gang was not placed; "" when it was. */
 void place_reason(const place_world *w, char *out, size_t cap);
+/* Adds the gang just decided on to the picture; committed ones hold their place there. */
+int place_show(place_world *w, const char *gang);
 /* Distinct domains of the narrowest label level, and hosts, that the decision uses. */
 void place_span(const place_world *w, int64_t *out_domains, int64_t *out_hosts);
 

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""place, fit, whatif and explain on cluster files: answers, exit codes, forms of input, pictures.
+
+Cluster files come in two forms: what `grovectl sim -o json` prints, and what `kubectl get ... -o json`
+does. A picture is read back: it is a single SVG without references, and holds as many squares of each
+gang's colour as the gang was given devices.
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MANIFESTS = os.path.join(ROOT, "examples", "manifests")
+failures = []
+passed = 0
+
+
+def check(name, ok, detail=""):
+    global passed
+    if ok:
+        passed += 1
+    else:
+        failures.append(name)
+        print("FAIL %s: %s" % (name, str(detail)[:600]))
+
+
+class Tool:
+    def __init__(self, program):
+        self.program = program
+
+    def __call__(self, *args):
+        r = subprocess.run([self.program, *args], capture_output=True, text=True, timeout=60)
+        return r.returncode, r.stdout, r.stderr
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+# ---- place ----
+
+NODES = "name,zone,rack,gpu,cpu_m,mem_mib,pods\n" + "".join(
+    "n%d,z,r%d,4,8000,8000,10\n" % (i, i // 3) for i in range(6)
+)
+
+
+def gang(name, count, gpu, required="rack"):
+    group = {"name": "w", "count": count, "min": count, "req": {"gpu": gpu, "cpu_m": 1000, "mem_mib": 1000}}
+    return {"name": name, "required": required, "preferred": "", "groups": [], "podgroups": [group]}
+
+
+def squares(path):
+    """Devices drawn, by class of colour; and whether the file stands alone."""
+    text = open(path).read()
+    svg = text[text.index("<svg") : text.index("</svg>") + 6]
+    root = xml.fromstring(svg)
+    drawn = collections.Counter()
+    for e in root.iter("{http://www.w3.org/2000/svg}path"):
+        drawn[e.get("class").split()[-1]] += e.get("d").count("M")
+    alone = not re.search(r"href|url\(|@import|src=", text)
+    return drawn, alone, text
+
+
+def test_place(tool, folder):
+    gangs = [gang("a", 5, 2), gang("b", 2, 1), gang("<c&\"d\">", 2, 4), gang("big", 4, 4)]
+    nodes = write(folder, "nodes.csv", NODES)
+    lines = write(folder, "gangs.jsonl", "".join(json.dumps(g) + "\n" for g in gangs))
+    for ending in ("svg", "html"):
+        picture = os.path.join(folder, "p." + ending)
+        code, out, err = tool("place", "--nodes", nodes, "--gangs", lines, "--picture", picture)
+        answers = [json.loads(l) for l in out.splitlines()]
+        check("place exit " + ending, code == 0, err)
+        keys = ["name", "verdict", "placement", "levels", "score", "steps"]
+        check("place keys " + ending, all(list(a)[:6] == keys for a in answers), out)
+        verdicts = [a["verdict"] for a in answers]
+        check("place verdicts " + ending, verdicts == ["placed"] * 3 + ["infeasible"], verdicts)
+        drawn, alone, text = squares(picture)
+        want = {"g%d" % i: g["podgroups"][0]["count"] * g["podgroups"][0]["req"]["gpu"]
+                for i, g in enumerate(gangs) if answers[i]["verdict"] == "placed"}
+        want["f"] = 24 - sum(want.values())
+        check("place squares " + ending, dict(drawn) == want, (drawn, want))
+        check("place stands alone " + ending, alone)
+        check("place names escaped " + ending, "&lt;c&amp;&quot;d&quot;&gt;" in text)
+        check("place tells what it left out " + ending, "Not placed" in text and "big" in text)
+    code, out, _ = tool("place", "--nodes", nodes, "--gangs", lines, "-o", "text")
+    check("place text", code == 0 and out.splitlines()[0].startswith("a: placed, score "), out)
+    check("place text reason", out.splitlines()[3].startswith("big: infeasible ("), out)
+    code, out, err = tool("place", "--nodes", nodes, "--gangs", lines, "--timing")
+    check("place timing", all("us" in json.loads(l) for l in out.splitlines()))
+    check("place summary", "placed 3" in err and "wall" in err and "CPU" in err, err)
+    code, _, _ = tool("place", "--nodes", nodes, "--gangs", lines, "--picture", folder + "/no/where.svg")
+    check("place picture cannot be written", code == 2, code)
+
+
+# ---- clusters ----
+
+
+def cluster_files(tool, folder):
+    """The same cluster as sim prints it and as kubectl would list it, with all that a server writes."""
+    names = ["02-cluster-topology", "03-inference-with-topology", "05-disaggregated"]
+    files = [os.path.join(MANIFESTS, n + ".yaml") for n in names]
+    picture = os.path.join(folder, "sim.svg")
+    code, out, err = tool("sim", *files, "--nodes", "2x2x2x8", "-o", "json", "--picture", picture)
+    check("sim", code == 0, err)
+    state = json.loads(out)
+    drawn, alone, _ = squares(picture)
+    gpus = sum(
+        int(c.get("resources", {}).get("requests", c.get("resources", {}).get("limits", {})).get("nvidia.com/gpu", 0))
+        for o in state["items"] if o["kind"] == "Pod" and o["spec"].get("nodeName")
+        for c in o["spec"]["containers"])
+    check("sim squares", sum(drawn.values()) == 64 and drawn["f"] == 64 - gpus and gpus > 0, (drawn, gpus))
+    check("sim stands alone", alone)
+    kinds = {"Node", "Pod", "PodGang", "PodClique", "PodCliqueScalingGroup", "PodCliqueSet", "ClusterTopologyBinding"}
+    items = [o for o in state["items"] if o["kind"] in kinds]
+    for o in items:
+        o["metadata"]["managedFields"] = [{"manager": "x", "operation": "Update", "apiVersion": "v1"}]
+        o["metadata"]["selfLink"] = "/x"
+    listed = {"apiVersion": "v1", "kind": "List", "items": items, "metadata": {"resourceVersion": ""}}
+    nodes_pods = dict(listed, items=[o for o in items if o["kind"] in ("Node", "Pod")])
+    return (write(folder, "sim.json", out), write(folder, "kubectl.json", json.dumps(listed)),
+            write(folder, "nodes-pods.json", json.dumps(nodes_pods)))
+
+
+def test_fit(tool, folder, files):
+    small = os.path.join(MANIFESTS, "07-two-node-instance.yaml")
+    text = open(small).read().replace("replicas: 1", "replicas: 12", 1)
+    large = write(folder, "large.yaml", text)
+    for path in files:
+        name = os.path.basename(path)
+        picture = os.path.join(folder, "fit.svg")
+        code, out, err = tool("fit", small, "--cluster", path, "--picture", picture)
+        check("fit small " + name, code == 0 and "llama-70b-0: fits" in out, out + err)
+        check("fit picture " + name, "llama-70b-0" in squares(picture)[2])
+        code, out, err = tool("fit", large, "--cluster", path, "-o", "json")
+        gangs = {g["gang"]: g["fits"] for g in json.loads(out)["gangs"]} if code == 1 else {}
+        mine = [fits for gang, fits in gangs.items() if gang.startswith("llama-70b-")]
+        check("fit large " + name, len(mine) == 12 and True in mine and False in mine, (code, gangs, err))
+
+
+def test_whatif(tool, folder, files):
+    for path in files:
+        name = os.path.basename(path)
+        code, out, err = tool("whatif", "--cluster", path, "--lose", "rack=b0-r0", "-o", "json")
+        answer = json.loads(out or "{}")
+        check("whatif rack " + name, code == 0 and answer["nodesLost"] == 2, out + err)
+        check("whatif rack fates " + name, {g["fate"] for g in answer["gangs"]} <= {"stays", "moves"}, out)
+        everything = ["--lose", "block=b0", "--lose", "block=b1"]
+        code, out, err = tool("whatif", "--cluster", path, *everything, "-o", "json")
+        answer = json.loads(out or "{}")
+        check("whatif all " + name, code == 1 and {g["fate"] for g in answer["gangs"]} == {"goes"}, out + err)
+        check("whatif sets " + name, [s["whole"] for s in answer["sets"]] == [False, False], answer["sets"])
+        code, out, err = tool("whatif", "--cluster", path, *everything, "--add", "8xnode-b0-r0-n0", "-o", "json")
+        answer = json.loads(out or "{}")
+        check("whatif add copies " + name, code == 0 and answer["nodesAdded"] == 8, out + err)
+        picture = os.path.join(folder, "whatif.svg")
+        code, out, err = tool("whatif", "--cluster", path, *everything, "--add", "1xnode-b0-r0-n0", "--picture", picture)
+        goes = [l for l in out.splitlines() if l.startswith("gang ") and "finds no room" in l]
+        check("whatif one node " + name, code == 1 and 0 < len(goes) < len(answer["gangs"]), out + err)
+        check("whatif picture " + name, "Not placed" in squares(picture)[2])
+        for bad in (["--add", "3xnobody"], ["--add", "nonsense"], ["--lose", "rack"]):
+            code, _, err = tool("whatif", "--cluster", path, *bad)
+            check("whatif %s %s" % (bad, name), code == 2 and err, (code, err))
+
+
+def test_explain(tool, files):
+    for path in files:
+        name = os.path.basename(path)
+        code, out, err = tool("explain", "pg/inference-0", "--cluster", path)
+        check("explain " + name, code == 0 and out, out + err)
+        code, out, err = tool("explain", "pg/nobody", "--cluster", path)
+        check("explain nobody " + name, code == 1, out + err)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--grovectl", required=True)
+    tool = Tool(parser.parse_args().grovectl)
+    with tempfile.TemporaryDirectory() as folder:
+        test_place(tool, folder)
+        sim, kubectl, nodes_pods = cluster_files(tool, folder)
+        test_fit(tool, folder, [sim, kubectl, nodes_pods])
+        test_whatif(tool, folder, [sim, kubectl])
+        test_explain(tool, [sim, kubectl])
+    print("%d passed, %d failed" % (passed, len(failures)))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
