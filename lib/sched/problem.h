@@ -85,7 +85,7 @@ static inline void gv_problem_range(const gv_topology *t, uint32_t from, uint32_
         *out_hi = t->pos[d] + 1;
         return;
     }
-    for (uint32_t l = from; l < level; l++) {
+    for (uint32_t l = from; l < level && lo < hi; l++) { /* without nodes there is nothing inside */
         uint32_t first = t->levels[l].first[lo];
         hi = t->levels[l].end[hi - 1];
         lo = first;

@@ -315,6 +315,33 @@ static void test_nothing_to_place(void **state) {
     world_free(&w);
 }
 
+/* A cluster that has lost all its nodes: whatever the gang requires, a no. */
+static void test_no_nodes(void **state) {
+    static const char *const levels[] = {NULL, "block", "rack", "host"};
+    (void)state;
+    world w;
+    uint32_t cls;
+    assert_int_equal(world_make(env, &w), GROVE_OK);
+    assert_int_equal(gpu_class(&w, 1, &cls), GROVE_OK);
+    for (uint32_t i = 0; i < grove_sched_node_limit(w.s); i++) {
+        assert_int_equal(grove_sched_node_remove(w.s, i), GROVE_OK);
+    }
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        for (size_t k = i; k < sizeof levels / sizeof *levels; k++) {
+            grove_buf text;
+            describe(&w, cls, 2, 2, levels[i], levels[k]);
+            assert_int_equal(place(&w), GROVE_INFEASIBLE);
+            grove_buf_init(&text, env);
+            assert_int_equal(grove_sched_explain(w.s, w.g, w.d, 0, &text, NULL), GROVE_OK);
+            grove_buf_fini(&text);
+            assert_int_equal(grove_sched_preempt(w.s, w.g, NULL, w.d, NULL), GROVE_OK);
+            assert_int_equal(grove_decision_verdict(w.d), GROVE_INFEASIBLE);
+        }
+    }
+    assert_int_equal(grove_sched_verify(w.s, NULL), GROVE_OK);
+    world_free(&w);
+}
+
 static uint32_t fill_node(world *w, uint32_t node, uint32_t cls, uint32_t n, int32_t priority) {
     uint32_t last = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -461,6 +488,7 @@ int main(void) {
         cmocka_unit_test(test_unlabelled_nodes),
         cmocka_unit_test(test_unknown_level_and_crossing_groups),
         cmocka_unit_test(test_nothing_to_place),
+        cmocka_unit_test(test_no_nodes),
         cmocka_unit_test(test_preempt_one_rack),
         cmocka_unit_test(test_preempt_surplus_first),
         cmocka_unit_test(test_explain),
