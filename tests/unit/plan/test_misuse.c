@@ -38,9 +38,9 @@ static void test_missing_arguments(void **state) {
     for (int i = 0; i < 4; i++) {
         grove_error err = GROVE_ERROR_INIT;
         grove_plan_request rq = cluster_request(&c);
-        assert_int_equal(grove_plan_make(BUT(0, c.planner), BUT(1, c.store), BUT(2, &rq),
-                                         BUT(3, &out), &err),
-                         GROVE_E_INVALID);
+        assert_int_equal(
+            grove_plan_make(BUT(0, c.planner), BUT(1, c.store), BUT(2, &rq), BUT(3, &out), &err),
+            GROVE_E_INVALID);
         assert_string_equal(err.message, "planner, store, request and out_plan are required");
         assert_null(out);
     }
@@ -104,10 +104,11 @@ static void test_hash_without_memory(void **state) {
 /* ---- take-over of odd clusters ---- */
 
 /* The router has a template, and so a hash, of its own. */
-#define ROUTED                                                                                   \
-    SET_HEAD("1", "RollingRecreate")                                                             \
-    "    - name: r\n      spec: {roleName: r, replicas: 2, minAvailable: 1, podSpec: {containers: " \
-    "[{name: c, image: router}]}}\n" SET_CLIQUE("p", "1", "1") SET_CLIQUE("d", "3", "2")          \
+#define ROUTED                                                                           \
+    SET_HEAD("1", "RollingRecreate")                                                     \
+    "    - name: r\n      spec: {roleName: r, replicas: 2, minAvailable: 1, podSpec: "   \
+    "{containers: "                                                                      \
+    "[{name: c, image: router}]}}\n" SET_CLIQUE("p", "1", "1") SET_CLIQUE("d", "3", "2") \
         SET_GROUP("g", "p, d", "2", "1")
 
 /* A settled set with every hash as another operator would have written it. */
@@ -146,8 +147,7 @@ static void test_take_over_of_odd_clusters(void **state) {
         memcpy(uid, cluster_pod(&c, "s-0-r", 0)->uid, sizeof uid);
         memcpy(member, cluster_pod(&c, clique, 0)->uid, sizeof member);
         if (patches[i] == NULL) {
-            cluster_merge(&c, GV_KIND_PODCLIQUE, clique,
-                          "{\"metadata\":{\"finalizers\":null}}");
+            cluster_merge(&c, GV_KIND_PODCLIQUE, clique, "{\"metadata\":{\"finalizers\":null}}");
             cluster_delete(&c, GV_KIND_PODCLIQUE, clique);
         } else {
             cluster_merge(&c, GV_KIND_PODCLIQUE, clique, patches[i]);

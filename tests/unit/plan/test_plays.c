@@ -221,13 +221,17 @@ static void refuse(play *p, const grove_node *step) {
     p->c.n_refusals = 1;
 }
 
-/* [place, GANG, CLIQUE, N]: the first N pods of the clique, each on a node of its own; 0: not to be placed. */
+/* [place, GANG, CLIQUE, N, CLIQUE, N...]: the first N pods of each clique, each on a node of its own; 0: the
+ * gang is not to be placed. */
 static void place(play *p, const grove_node *step) {
-    uint32_t n = (uint32_t)number(step, 3);
     static const char *const nodes[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
-    for (uint32_t i = 0; i < n; i++) {
-        p->pods[i] = *cluster_pod(&p->c, word(step, 2), (int)i);
-        p->placed[i] = (grove_placed_pod){p->pods[i].name, p->pods[i].uid, nodes[i]};
+    uint32_t n = 0;
+    for (uint32_t at = 2; at + 1 < grove_node_size(step); at += 2) {
+        for (int i = 0; i < number(step, at + 1); i++, n++) {
+            assert_true(n < 8);
+            p->pods[n] = *cluster_pod(&p->c, word(step, at), i);
+            p->placed[n] = (grove_placed_pod){p->pods[n].name, p->pods[n].uid, nodes[n]};
+        }
     }
     p->placement = (grove_placement){.size = sizeof p->placement,
                                      .verdict = n ? GROVE_VERDICT_PLACED : GROVE_VERDICT_INFEASIBLE,
@@ -340,7 +344,7 @@ static void one_play(const char *relative, void *ctx) {
 
 static void test_plays(void **state) {
     (void)state;
-    assert_int_equal(test_each_file("tests/golden/plan", ".yaml", one_play, NULL), 14);
+    assert_int_equal(test_each_file("tests/golden/plan", ".yaml", one_play, NULL), 16);
 }
 
 int main(void) {
