@@ -11,6 +11,8 @@ The last line is `N passed, N failed`.
 """
 import argparse
 import collections
+import csv
+import glob
 import hashlib
 import json
 import os
@@ -112,6 +114,32 @@ def check_quality(grovectl, everything):
     return passed, failed
 
 
+def beside_peers(grovectl):
+    """Prints how many of the feasible shared instances we and the measured peers placed, where they are at hand."""
+    shared = os.path.join(ROOT, "..", "shared", "workloads")
+    peers = {}
+    for name in ("kai", "kueue"):
+        try:
+            with open(os.path.join(shared, "peers", name + ".csv")) as f:
+                peers[name] = {row["id"]: row["answer"] for row in csv.DictReader(f)}
+        except OSError:
+            return
+    rates = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
+    for path in sorted(glob.glob(os.path.join(shared, "q-*.jsonl")) + [os.path.join(shared, "cx.jsonl")]):
+        with open(path) as f:
+            lines = f.read().splitlines()
+        for line, answer in zip(lines, place(grovectl, lines)):
+            inst = json.loads(line)
+            family = "cx" if inst["family"].startswith("cx") else inst["family"]
+            for who, said in [("ours", answer["verdict"])] + [(k, v.get(inst["id"], "not-expressible")) for k, v in peers.items()]:
+                if inst["feasible"] and said != "not-expressible":
+                    rates[family][who][0] += said == "placed"
+                    rates[family][who][1] += 1
+    print("%-20s %16s %16s %16s   (placed of feasible; kai and kueue as measured)" % ("family", "ours", "kai", "kueue"))
+    for family, by in rates.items():
+        print("%-20s %16s %16s %16s" % ((family,) + tuple("%d of %d" % tuple(by[w]) if by[w][1] else "-" for w in ("ours", "kai", "kueue"))))
+
+
 def check_batch(grovectl, case):
     """Why the answers differ, or ""."""
     folder = os.path.join(GOLDEN, "batch", case)
@@ -131,6 +159,8 @@ def main():
     args = ap.parse_args()
     args.grovectl = os.path.abspath(args.grovectl)
     passed, failed = check_quality(args.grovectl, args.all)
+    if args.all:
+        beside_peers(args.grovectl)
     for case in sorted(os.listdir(os.path.join(GOLDEN, "batch"))):
         problem = check_batch(args.grovectl, case)
         if problem:

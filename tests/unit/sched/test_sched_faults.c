@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults that other schedulers had in the field, by their number in our collection (SCH, TOP). */
+/*
+ * Faults that other schedulers had in the field, by their number in our collection (SCH, TOP), and
+ * small cases in which a scheduler that takes one thing after the other loses (CX).
+ */
 #include "blocks.h"
 
 #include "support/oom.h"
@@ -378,6 +381,69 @@ static void test_SCH_09(void **state) {
     end(&w);
 }
 
+/* CX10: pods that ask for no GPU at all stand in the way of one that does. */
+static void test_CX10(void **state) {
+    (void)state;
+    world w;
+    uint32_t cpu, id, cls, n;
+    make(&w);
+    assert_int_equal(grove_sched_resource(w.s, "cpu", &cpu), GROVE_OK);
+    for (uint32_t i = 0; i < NODES; i++) {
+        int64_t capacity[3] = {110, 8, 16}, small[3] = {1, 1, 0}, wide[3] = {1, 0, 14};
+        grove_sched_label labels[2] = {{"block", i < 8 ? "b0" : "b1"}, {"rack", "r"}};
+        char rack[8];
+        snprintf(rack, sizeof rack, "r%u", i / 4);
+        labels[1].value = rack;
+        grove_sched_node node = {.size = (uint32_t)sizeof node,
+                                 .labels = labels,
+                                 .n_labels = 2,
+                                 .capacity = capacity,
+                                 .n_capacity = 3};
+        assert_int_equal(grove_sched_node_update(w.s, w.node[i], &node, NULL), GROVE_OK);
+        grove_sched_pod pod = {.size = (uint32_t)sizeof pod,
+                               .node = w.node[i],
+                               .class_id = GROVE_SCHED_NONE,
+                               .requests = small,
+                               .n_requests = 3};
+        assert_int_equal(grove_sched_pod_add(w.s, &pod, &id, NULL), GROVE_OK);
+        pod.requests = wide;
+        assert_int_equal(grove_sched_pod_add(w.s, &pod, &id, NULL), GROVE_OK);
+    }
+    int64_t requests[3] = {1, 4, 14};
+    grove_sched_class_spec spec = {
+        .size = (uint32_t)sizeof spec, .requests = requests, .n_requests = 3};
+    assert_int_equal(grove_sched_class(w.s, &spec, &cls, NULL), GROVE_OK);
+    begin(&w, RACK, GROVE_LEVEL_NONE);
+    group_of(&w, cls, 3, 3, GROVE_LEVEL_NONE);
+    assert_int_equal(place(&w), GROVE_INFEASIBLE);
+    assert_int_equal(grove_gang_priority(w.g, 1), GROVE_OK);
+    assert_int_equal(grove_sched_preempt(w.s, w.g, NULL, w.d, NULL), GROVE_OK);
+    assert_int_equal(grove_decision_verdict(w.d), GROVE_PLACED);
+    const grove_victim *v = grove_decision_victims(w.d, &n);
+    assert_int_equal(n, 3); /* the GPU pods can stay */
+    for (uint32_t i = 0; i < n; i++) {
+        assert_true(v[i].pod % 2 == 1); /* the wide ones were added second on each node */
+    }
+    end(&w);
+}
+
+/* CX13: equal segments, each in one rack: which rack takes how many decides. */
+static void test_CX13(void **state) {
+    (void)state;
+    world w;
+    make(&w);
+    fill(&w, 0, 0); /* racks of 3, 4, 4 and 3 nodes */
+    fill(&w, 15, 0);
+    begin(&w, GROVE_LEVEL_NONE, GROVE_LEVEL_NONE);
+    for (int i = 0; i < 2; i++) {
+        group_of(&w, w.whole, 3, 3, RACK);
+        group_of(&w, w.whole, 2, 2, RACK);
+        group_of(&w, w.whole, 2, 2, RACK);
+    }
+    assert_int_equal(place(&w), GROVE_PLACED); /* 14 nodes, none to spare */
+    end(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_TOP_04), cmocka_unit_test(test_TOP_06), cmocka_unit_test(test_TOP_07),
@@ -385,7 +451,7 @@ int main(void) {
         cmocka_unit_test(test_TOP_15), cmocka_unit_test(test_TOP_16), cmocka_unit_test(test_TOP_17),
         cmocka_unit_test(test_TOP_18), cmocka_unit_test(test_SCH_01), cmocka_unit_test(test_SCH_03),
         cmocka_unit_test(test_SCH_05), cmocka_unit_test(test_SCH_06), cmocka_unit_test(test_SCH_08),
-        cmocka_unit_test(test_SCH_09),
+        cmocka_unit_test(test_SCH_09), cmocka_unit_test(test_CX10),   cmocka_unit_test(test_CX13),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
