@@ -136,10 +136,8 @@ grove_status gv_act_event(gv_work *w, const gv_object *about, bool warning, cons
     return gv_act_finish_body(w, act);
 }
 
-bool gv_wait_add(gv_work *w, gv_kind kind, gv_str name, const char *reason, gv_kind for_kind,
-                 gv_str for_name, int64_t since, int64_t deadline, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
+bool gv_wait_say(gv_work *w, gv_kind kind, gv_str name, const char *reason, gv_kind for_kind,
+                 gv_str for_name, int64_t since, int64_t deadline, gv_str text) {
     gv_wait_note note = {.kind = kind,
                          .name = name,
                          .reason = reason,
@@ -147,10 +145,18 @@ bool gv_wait_add(gv_work *w, gv_kind kind, gv_str name, const char *reason, gv_k
                          .for_name = for_name,
                          .since = since,
                          .deadline = deadline,
-                         .text = format(w, fmt, ap)};
-    va_end(ap);
+                         .text = text};
     gv_deadline(w, deadline);
-    return note.text.p != NULL && gv_vec_push(w->env, &w->waits, note);
+    return text.p != NULL && gv_vec_push(w->env, &w->waits, note);
+}
+
+bool gv_wait_add(gv_work *w, gv_kind kind, gv_str name, const char *reason, gv_kind for_kind,
+                 gv_str for_name, int64_t since, int64_t deadline, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    gv_str text = format(w, fmt, ap);
+    va_end(ap);
+    return gv_wait_say(w, kind, name, reason, for_kind, for_name, since, deadline, text);
 }
 
 bool gv_fault_add(gv_work *w, gv_kind kind, gv_str name, const char *code, int64_t at,

@@ -208,5 +208,6 @@ void gv_memory_free(grove_env *env, gv_set_memory *m) {
     gv_template_unref(m->template);
     grove_doc_unref(m->checked);
     grove_config_unref(m->config);
+    grove_plan_unref(m->idle);
     gv_free(env, m, sizeof *m);
 }

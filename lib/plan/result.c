@@ -128,10 +128,32 @@ static void copy_in_order(copier *c, gv_work *w, grove_plan *plan) {
     plan->n_actions = (uint32_t)w->acts.n;
 }
 
+static bool same_wait(const grove_wait *a, const gv_wait_note *b) {
+    return a->kind == (grove_kind)b->kind && a->for_kind == (grove_kind)b->for_kind &&
+           a->since_ns == b->since && a->deadline_ns == b->deadline &&
+           strcmp(a->reason, b->reason) == 0 && gv_str_is(b->name, a->name) &&
+           gv_str_is(b->for_name, a->for_name) && gv_str_is(b->text, a->text);
+}
+
+/* Whether the plan is to do nothing but wait for the same as the one before. */
+static bool is_idle_again(const gv_work *w) {
+    const grove_plan *before = w->memory ? w->memory->idle : NULL;
+    bool same = before != NULL && w->acts.n == 0 && before->n_waits == w->waits.n &&
+                before->deadline == w->deadline;
+    for (size_t i = 0; same && i < w->waits.n; i++) {
+        same = same_wait(&before->waits[i], &w->waits.v[i]);
+    }
+    return same;
+}
+
 grove_status gv_plan_copy(gv_work *w, grove_plan **out) {
     if (w->acts.n == 0 && w->waits.n == 0 && w->deadline == GROVE_NEVER) {
         /* Never written: ref and unref know it by its address. */
         *out = (grove_plan *)(uintptr_t)&empty_plan;
+        return GROVE_OK;
+    }
+    if (is_idle_again(w)) {
+        *out = grove_plan_ref(w->memory->idle);
         return GROVE_OK;
     }
     grove_plan *plan = gv_zalloc(w->env, sizeof *plan);
@@ -155,6 +177,10 @@ grove_status gv_plan_copy(gv_work *w, grove_plan **out) {
     if (c.failed) {
         grove_plan_unref(plan);
         return gv_work_nomem(w);
+    }
+    if (w->memory != NULL && plan->n_actions == 0) {
+        grove_plan_unref(w->memory->idle);
+        w->memory->idle = grove_plan_ref(plan);
     }
     *out = plan;
     return GROVE_OK;

@@ -47,13 +47,13 @@ static bool find_shortage(const gv_work *w, const gv_work_gang *g, bool (*got)(c
 
 static bool await_scheduler(gv_work *w, const gv_work_gang *g, const shortage *s) {
     const gv_pod *p = s->first;
-    const char *scheduler = p->scheduler[0] ? p->scheduler : "default-scheduler";
-    return gv_wait_add(
-        w, GV_KIND_PODGANG, g->want->name, "AwaitScheduler", GV_KIND_POD, gv_str_c(p->head.name),
-        p->head.created, GROVE_NEVER, "%.*s has %lld of %lld scheduled pods; %s %s pod %s",
-        ARG_STR(s->c->want->name), (long long)s->have, (long long)s->c->want->gang_minimum,
-        scheduler, (p->flags & GV_POD_UNSCHEDULABLE) != 0 ? "finds no node for" : "has not bound",
-        p->head.name);
+    bool tried = (p->flags & GV_POD_UNSCHEDULABLE) != 0;
+    return gv_wait_say(w, GV_KIND_PODGANG, g->want->name, "AwaitScheduler", GV_KIND_POD,
+                       gv_str_c(p->head.name), p->head.created, GROVE_NEVER,
+                       tried ? GV_STR("fewer pods than its minimum are scheduled: the scheduler "
+                                      "finds no node for this one")
+                             : GV_STR("fewer pods than its minimum are scheduled: the scheduler "
+                                      "has not bound this one"));
 }
 
 /* The first parent of the clique that has fewer ready pods than the clique waits for. */
@@ -86,15 +86,16 @@ static grove_status await_ready(gv_work *w, const gv_work_gang *g, const shortag
                          "its pods start when %.*s has %lld ready pods", ARG_STR(parent->name),
                          (long long)parent->ready);
     } else {
-        const char *what = (p->flags & GV_POD_ERRONEOUS) != 0 ? "a container of it ended with an "
-                                                                "error"
-                           : (p->flags & GV_POD_STARTED_NOT_READY) != 0
-                               ? "a container of it has started and is not ready"
-                               : "its containers have not started";
-        ok = gv_wait_add(w, GV_KIND_PODGANG, g->want->name, "AwaitReady", GV_KIND_POD,
-                         gv_str_c(p->head.name), p->head.created, GROVE_NEVER,
-                         "%.*s has %lld of %lld ready pods; %s", ARG_STR(s->c->want->name),
-                         (long long)s->have, (long long)s->c->want->gang_minimum, what);
+        gv_str what = (p->flags & GV_POD_ERRONEOUS) != 0
+                          ? GV_STR("fewer pods than its minimum are ready: a container of this "
+                                   "one ended with an error")
+                      : (p->flags & GV_POD_STARTED_NOT_READY) != 0
+                          ? GV_STR("fewer pods than its minimum are ready: a container of this "
+                                   "one has started and is not ready")
+                          : GV_STR("fewer pods than its minimum are ready: containers of this "
+                                   "one have not started");
+        ok = gv_wait_say(w, GV_KIND_PODGANG, g->want->name, "AwaitReady", GV_KIND_POD,
+                         gv_str_c(p->head.name), p->head.created, GROVE_NEVER, what);
     }
     return ok ? GROVE_OK : gv_work_nomem(w);
 }

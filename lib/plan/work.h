@@ -71,6 +71,8 @@ typedef struct gv_set_memory {
     uint64_t template_id; /* grows with each new template */
     uint32_t epoch;
     uint32_t touched; /* memos used in this epoch */
+    grove_plan
+        *idle; /* the last plan that only waits: told again, it is the same object; NULL none */
 } gv_set_memory;
 
 /* ---- one plan ---- */
@@ -254,6 +256,9 @@ grove_status gv_act_event(gv_work *w, const gv_object *about, bool warning, cons
 bool gv_wait_add(gv_work *w, gv_kind kind, gv_str name, const char *reason, gv_kind for_kind,
                  gv_str for_name, int64_t since, int64_t deadline, const char *fmt, ...)
     GROVE_PRINTF(9, 10);
+/* The same with a text that lives as long as the plan is being made: a large set that waits says a lot. */
+bool gv_wait_say(gv_work *w, gv_kind kind, gv_str name, const char *reason, gv_kind for_kind,
+                 gv_str for_name, int64_t since, int64_t deadline, gv_str text);
 bool gv_fault_add(gv_work *w, gv_kind kind, gv_str name, const char *code, int64_t at, gv_str text);
 /* The fault added last is told as an event, too. */
 void gv_fault_event(gv_work *w, const char *event, const gv_object *about);

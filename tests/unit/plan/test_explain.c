@@ -49,7 +49,8 @@ static void test_text(void **state) {
     open_breached(&c);
     snprintf(gang, sizeof gang,
              "PodGang s-0 waits: AwaitReady\n"
-             "  s-0-a has 1 of 2 ready pods; a container of it has started and is not ready\n"
+             "  fewer pods than its minimum are ready: a container of this one has started and is "
+             "not ready\n"
              "  for: Pod %s\n  since: 1m50s ago\n",
              cluster_pod(&c, "s-0-a", 0)->name);
     snprintf(both, sizeof both, "%s%s", paragraph, gang);
@@ -79,7 +80,8 @@ static void test_json(void **state) {
         "terminationDelay runs out\",\"since\":\"2027-01-15T08:01:40.000000Z\",\"deadline\":"
         "\"2027-01-15T08:02:10.000000Z\"},{\"kind\":\"PodGang\",\"name\":\"s-0\",\"reason\":"
         "\"AwaitReady\",\"waitsFor\":{\"kind\":\"Pod\",\"name\":\"s-0-a-vq58w\"},\"message\":"
-        "\"s-0-a has 1 of 2 ready pods; a container of it has started and is not ready\",\"since\":"
+        "\"fewer pods than its minimum are ready: a container of this one has started and is not "
+        "ready\",\"since\":"
         "\"2027-01-15T08:00:00.000000Z\"}],\"deadline\":\"2027-01-15T08:02:10.000000Z\"}");
     assert_true(grove_plan_deadline(plan) == INT64_C(1800000130) * SECOND);
     assert_null(grove_plan_action(plan, 0));
