@@ -30,8 +30,62 @@ static const char *verdict_word(grove_gang_verdict verdict) {
                                                  : "unknown";
 }
 
-static grove_status explain_json(grove_engine *e, const gv_set *set, const gv_decided *decided,
-                                 grove_buf *buf, grove_error *err) {
+/* ---- which waits are about an object ---- */
+
+typedef struct subject {
+    bool all;            /* a set or a binding: everything of its plan */
+    gv_str kind, name;   /* the object */
+    gv_str clique, gang; /* what it is part of; "" none */
+} subject;
+
+static subject subject_of(const gv_object *object) {
+    gv_kind kind = object->u.head.kind;
+    return (subject){.all = has_own_plan(kind),
+                     .kind = gv_str_c(gv_kind_get(kind)->name),
+                     .name = gv_str_c(object->u.head.name),
+                     .clique = gv_object_is_pod(object) ? gv_str_c(object->u.pod.clique)
+                                                        : (gv_str){"", 0},
+                     .gang = gang_of(object)};
+}
+
+static bool is_named(const grove_node *n, gv_str kind, gv_str name) {
+    return name.n > 0 && gv_str_eq(gv_node_get_str(n, "kind"), kind) &&
+           gv_str_eq(gv_node_get_str(n, "name"), name);
+}
+
+/* A wait of its own, of what it is part of, or for it. */
+static bool is_about(const subject *s, const grove_node *wait) {
+    return s->all || is_named(wait, s->kind, s->name) ||
+           is_named(wait, GV_STR("PodGang"), s->gang) ||
+           is_named(wait, GV_STR("PodClique"), s->clique) ||
+           is_named(grove_node_get(wait, "waitsFor"), s->kind, s->name);
+}
+
+static grove_status explain_text(const gv_set *set, const subject *s, grove_kind kind,
+                                 const char *name, int64_t now, grove_buf *buf, grove_error *err) {
+    grove_status st = grove_plan_explain(set->plan, s->all ? GROVE_KIND_NONE : kind,
+                                         s->all ? NULL : name, now, buf, err);
+    if (st == GROVE_OK && !s->all && s->clique.n > 0) {
+        st = grove_plan_explain(set->plan, GROVE_KIND_PODCLIQUE, s->clique.p, now, buf, err);
+    }
+    if (st == GROVE_OK && !s->all && s->gang.n > 0 && kind != GROVE_KIND_PODGANG) {
+        st = grove_plan_explain(set->plan, GROVE_KIND_PODGANG, s->gang.p, now, buf, err);
+    }
+    return st;
+}
+
+static void put_waits(grove_builder *b, const grove_node *waits, const subject *s) {
+    grove_builder_open_array(b, "waits");
+    GV_EACH(wait, waits) {
+        if (is_about(s, wait)) {
+            grove_builder_copy(b, NULL, wait);
+        }
+    }
+    grove_builder_close(b);
+}
+
+static grove_status explain_json(grove_engine *e, const gv_set *set, const subject *about,
+                                 const gv_decided *decided, grove_buf *buf, grove_error *err) {
     grove_buf plan;
     grove_doc *plan_doc = NULL, *doc = NULL;
     grove_builder *b = NULL;
@@ -47,7 +101,7 @@ static grove_status explain_json(grove_engine *e, const gv_set *set, const gv_de
         grove_builder_open_object(b, NULL);
         grove_builder_string(b, "apiVersion", "libgrove.io/v1alpha1");
         grove_builder_string(b, "kind", "Explanation");
-        grove_builder_copy(b, "waits", grove_node_get(grove_doc_root(plan_doc), "waits"));
+        put_waits(b, grove_node_get(grove_doc_root(plan_doc), "waits"), about);
         if (decided) {
             grove_builder_open_object(b, "placement");
             grove_builder_string(b, "gang", decided->placement.gang);
@@ -72,6 +126,8 @@ static grove_status explain_json(grove_engine *e, const gv_set *set, const gv_de
 grove_status grove_engine_explain(grove_engine *e, grove_kind kind, const char *ns,
                                   const char *name, int64_t now_ns, int32_t json, grove_buf *buf,
                                   grove_error *err) {
+    const gv_kind_info *info = gv_kind_get((gv_kind)kind);
+    ns = info && !info->namespaced ? "" : ns;
     const gv_object *object = gv_store_get(e->store, (gv_kind)kind, gv_str_c(ns), gv_str_c(name));
     if (!object) {
         return gv_error(err, GROVE_E_NOT_FOUND, "there is no object %s/%s of this kind", ns, name);
@@ -83,12 +139,11 @@ grove_status grove_engine_explain(grove_engine *e, grove_kind kind, const char *
     if (!set || !set->plan) {
         return gv_error(err, GROVE_E_NOT_FOUND, "no plan was made for %s/%s", ns, name);
     }
+    subject about = subject_of(object);
     if (json) {
-        return explain_json(e, set, decided, buf, err);
+        return explain_json(e, set, &about, decided, buf, err);
     }
-    bool whole = has_own_plan((gv_kind)kind);
-    grove_status st = grove_plan_explain(set->plan, whole ? GROVE_KIND_NONE : kind,
-                                         whole ? NULL : name, now_ns, buf, err);
+    grove_status st = explain_text(set, &about, kind, name, now_ns, buf, err);
     if (st == GROVE_OK && decided && decided->placement.text[0]) {
         st = gv_buf_fmt(buf, "Placement of gang %s: %s\n%s\n", decided->placement.gang,
                         verdict_word(decided->placement.verdict), decided->placement.text);

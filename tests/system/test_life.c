@@ -159,6 +159,45 @@ static void test_stock_scheduler_gets_whole_gangs(void **state) {
     grove_config_unref(options.config);
 }
 
+static void explain(world *at, grove_kind kind, const char *name, int json, grove_buf *out) {
+    grove_buf_clear(out);
+    assert_int_equal(grove_engine_explain(at->c->engine, kind, "default", name, cluster_now(at->c),
+                                          json, out, NULL),
+                     GROVE_OK);
+}
+
+/* An explanation is of the object asked for, and of what it is part of. */
+static void test_explanations_are_to_the_point(void **state) {
+    static const char binding[] =
+        "{\"apiVersion\":\"grove.io/v1alpha1\",\"kind\":\"ClusterTopologyBinding\",\"metadata\":"
+        "{\"name\":\"b\"},\"spec\":{\"levels\":[{\"domain\":\"rack\",\"key\":\"r\"}],"
+        "\"schedulerTopologyBindings\":[{\"schedulerName\":\"kai-scheduler\","
+        "\"topologyReference\":\"absent\"}]}}";
+    world small;
+    char pod[128];
+    grove_buf out;
+    (void)state;
+    world_start(&small, env, (cluster_options){.nodes = "1x1x1x5"});
+    world_apply(&small, world_set); /* the base gang has its 4 GPUs, the scaled one finds 1 of 4 */
+    world_apply(&small, binding);
+    world_settle(&small);
+    grove_buf_init(&out, env);
+    assert_true(world_pod_name(&small, "grove.io/podgang=s-0-cell-0", 0, pod, sizeof pod));
+    explain(&small, GROVE_KIND_POD, pod, 0, &out);
+    assert_non_null(strstr(out.data, "PodGang s-0-cell-0 waits"));
+    explain(&small, GROVE_KIND_POD, pod, 1, &out);
+    assert_non_null(strstr(out.data, "\"name\": \"s-0-cell-0\""));
+    assert_true(world_pod_name(&small, "grove.io/podgang=s-0", 0, pod, sizeof pod));
+    explain(&small, GROVE_KIND_POD, pod, 1, &out);
+    assert_null(strstr(out.data, "s-0-cell-0\"")); /* that other gang is none of its business */
+    explain(&small, GROVE_KIND_PODCLIQUESET, "s", 1, &out);
+    assert_non_null(strstr(out.data, "\"name\": \"s-0-cell-0\""));
+    explain(&small, GROVE_KIND_CLUSTERTOPOLOGYBINDING, "b", 0, &out);
+    assert_non_null(strstr(out.data, "TopologyMissing"));
+    grove_buf_fini(&out);
+    world_end(&small);
+}
+
 /* guardScale: Deny: a scale below minAvailable is refused, any other is not. */
 static void test_guarded_scale(void **state) {
     world guarded;
@@ -223,6 +262,7 @@ int main(void) {
         LIFE(test_node_loss_heals),
         LIFE(test_restart_changes_nothing),
         LIFE(test_stock_scheduler_gets_whole_gangs),
+        LIFE(test_explanations_are_to_the_point),
         LIFE(test_guarded_scale),
         LIFE(test_deletion_leaves_nothing),
     };
