@@ -113,7 +113,35 @@ static void test_table(void **unused) {
     }
 }
 
+/* Conditions of other writers outlive ours being written, on every kind that has both. */
+static void test_conditions_of_others(void **unused) {
+    (void)unused;
+    static const struct {
+        gv_kind kind;
+        const char *name;
+    } owners[] = {{GV_KIND_PODCLIQUESET, "s"},
+                  {GV_KIND_PODCLIQUE, "s-0-r"},
+                  {GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g"},
+                  {GV_KIND_PODGANG, "s-0"}};
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
+        cluster c;
+        cluster_open(&c, "s");
+        cluster_add(&c, SET_GROUPED("1", "RollingRecreate"));
+        cluster_live(&c, 20);
+        uint32_t before = c.patches;
+        cluster_merge(&c, owners[i].kind, owners[i].name,
+                      "{\"status\":{\"conditions\":[{\"type\":\"Theirs\",\"status\":\"True\","
+                      "\"reason\":\"R\",\"message\":\"m\",\"lastTransitionTime\":"
+                      "\"2027-01-01T00:00:00Z\"}]}}");
+        cluster_settle(&c, 12);
+        assert_true(c.patches > before); /* ours are there again */
+        assert_string_equal(cluster_reason(&c, owners[i].kind, owners[i].name, "Theirs"), "R");
+        cluster_close(&c);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table),
+                                       cmocka_unit_test(test_conditions_of_others)};
     return cmocka_run_group_tests_name("fields", tests, NULL, NULL);
 }

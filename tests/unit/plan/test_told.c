@@ -137,10 +137,31 @@ static void test_bent_pods(void **unused) {
     }
 }
 
+/* A set that is deleted and made again under its name is a new one: nothing of the old stands in its way. */
+static void test_same_name_again(void **unused) {
+    (void)unused;
+    cluster c;
+    char first[32];
+    cluster_open(&c, "s");
+    cluster_add(&c, SET_GROUPED("1", "RollingRecreate"));
+    cluster_live(&c, 20);
+    snprintf(first, sizeof first, "%s", cluster_get(&c, GV_KIND_PODCLIQUE, "s-0-r")->uid);
+    cluster_delete(&c, GV_KIND_PODCLIQUESET, "s");
+    cluster_settle(&c, 20);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 0);
+    cluster_add(&c, SET_GROUPED("1", "RollingRecreate"));
+    cluster_live(&c, 20);
+    assert_int_equal(cluster_count(&c, GV_KIND_POD), 10);
+    assert_string_not_equal(cluster_get(&c, GV_KIND_PODCLIQUE, "s-0-r")->uid, first);
+    assert_int_equal(cluster_int(&c, GV_KIND_PODCLIQUESET, "s", "/status/availableReplicas"), 1);
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_bent_pods),
+        cmocka_unit_test(test_same_name_again),
     };
     return cmocka_run_group_tests_name("what is told", tests, NULL, NULL);
 }
