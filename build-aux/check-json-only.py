@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A core without YAML gives the same answers.
+"""A core without YAML gives the same answers, also as WebAssembly.
 
     check-json-only.py GROVECTL GROVECTL_WITHOUT_YAML [ROOT]
 

@@ -42,6 +42,7 @@ GATES = [
     ('cross-arm64', 4, './dev cross arm64', '64-bit ARM: unit, golden and hash suites, byte-equal'),
     ('cross-s390x', 5, './dev cross s390x', 'a big-endian machine: the same suites'),
     ('cross-i386', 4, './dev cross i386', 'a 32-bit machine: the same suites'),
+    ('wasm', 5, './dev wasm', 'WebAssembly: the JSON-only core under Node, equal answers'),
     ('control-plane', 18, './dev control-plane smoke', 'the real control plane is built from its Go modules and works'),
     ('k8s', 6, './dev k8s', 'conformance kit and engine against that control plane'),
 ]

@@ -51,7 +51,7 @@ sanitizer_environment() {
 
 verb_deps() { # [GROUP...]
     [ $# -gt 0 ] || set -- build test
-    [ "$1" = all ] && set -- build test gates docs bindings cross-arm64 cross-s390x cross-i386 bench cluster
+    [ "$1" = all ] && set -- build test gates docs bindings wasm cross-arm64 cross-s390x cross-i386 bench cluster
     deps_ensure "$@"
 }
 
@@ -267,6 +267,27 @@ verb_cross() { # arm64|s390x|i386: unit, golden and hash suites on another machi
         --no-suite cluster --no-suite native --jobs "$JOBS" --multiplier 10 "$@"
 }
 
+# The JSON-only core as WebAssembly: grovectl under Node gives the bytes that grovectl gives here.
+verb_wasm() {
+    local out
+    out=$(variant wasm)
+    deps_ensure build test
+    if ! have node || ! deps_ensure wasm; then
+        say "wasm: SKIPPED: Node, clang or wasi-libc is not to be had here"
+        return 77
+    fi
+    configure "$BUILD"
+    compile "$BUILD" tools/grovectl/grovectl
+    export PATH="$ROOT/build-aux/wasm:$PATH"
+    configure "$out" --cross-file "$ROOT/build-aux/wasm/wasm.ini" --buildtype=minsize -Dyaml=disabled \
+        -Dtests=disabled -Dfront=disabled -Dk8s=disabled
+    compile "$out" tools/grovectl/grovectl
+    printf '#!/bin/sh\nexec %s/build-aux/wasm/wasi-run %s "$@"\n' "$ROOT" "$out/tools/grovectl/grovectl" >"$out/grovectl-under-node"
+    chmod +x "$out/grovectl-under-node"
+    say "wasm: $(stat -c %s "$out/tools/grovectl/grovectl") bytes, $(gzip -9c "$out/tools/grovectl/grovectl" | wc -c) compressed"
+    "$ROOT/build-aux/check-json-only.py" "$BUILD/tools/grovectl/grovectl" "$out/grovectl-under-node" "$ROOT"
+}
+
 verb_control_plane() { # up|down|status
     local script="$ROOT/tests/control-plane/control-plane.sh"
     [ -x "$script" ] || die "the control-plane fixture is not part of this version yet"
@@ -312,6 +333,7 @@ usage: ./dev VERB [ARGS...]
   format [--all]       formats the files changed against main, or all; --check only tells
   control-plane up|down|status
                        a real Kubernetes control plane on loopback, for tests
+  wasm                 the JSON-only core as WebAssembly, its answers compared
   bindings             Python and Go: types, leaks, packages, race detector
   k8s                  the Kubernetes backend and the engine against that control plane
 

@@ -389,7 +389,7 @@ static grove_status collect(grove_engine *e, gv_arena *arena, candidate ***out, 
                                         gv_str_c(object->u.head.name));
         list[n++] = c;
     }
-    gv_sort((const void **)list, n, by_service, NULL);
+    gv_sort((const void **)(void *)list, n, by_service, NULL);
     *out = list;
     *out_n = n;
     return list ? GROVE_OK : GROVE_E_NOMEM;

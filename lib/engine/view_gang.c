@@ -171,7 +171,7 @@ static grove_status add_pods(describe *d, gv_str clique, uint32_t class_id, uint
     }
     *out_members = members;
     *out_seats = d->out->n_seats - first;
-    gv_sort((const void **)d->out->seats + first, *out_seats, by_index, NULL);
+    gv_sort((const void **)(void *)d->out->seats + first, *out_seats, by_index, NULL);
     return GROVE_OK;
 }
 

@@ -84,7 +84,7 @@ static int64_t pour(filling *f, uint32_t n, int64_t amount) {
         f->order[i] = &f->vessels[i];
         weights += f->vessels[i].weight;
     }
-    gv_sort((const void **)f->order, n, by_height, NULL);
+    gv_sort((const void **)(void *)f->order, n, by_height, NULL);
     for (uint32_t i = 0; i < n && weights > 0; i++) {
         const vessel *v = f->order[i];
         int64_t part = part_of(amount, v->weight, weights);
