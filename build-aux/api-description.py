@@ -110,6 +110,8 @@ class Header:
             self.typedef(tokens[1:], words[1:], doc)
         elif words[0] == 'GROVE_API':
             self.function(words[1:], doc)
+        elif words[0] == 'struct' and len(words) == 2:
+            pass  # announced here, described by the header that has its typedef
         else:
             raise Unreadable(f'{self.path}: cannot read: {" ".join(words[:8])}')
 

@@ -82,7 +82,8 @@ verb_test() { # [NAME...]: unit, golden and conformance suites, the gates' self-
     configure "$BUILD"
     compile "$BUILD"
     say "== test"
-    "$ROOT/build-aux/run-tests.py" "$BUILD" --no-suite gate --no-suite cluster --jobs "$JOBS" "$@"
+    "$ROOT/build-aux/run-tests.py" "$BUILD" --no-suite gate --no-suite cluster --jobs "$JOBS" \
+        --multiplier 3 "$@"
 }
 
 verb_k8s() { # the Kubernetes backend and the engine against a real API server

@@ -119,7 +119,10 @@ GROVE_KIND_PDB = 23
 GROVE_KIND_NAMESPACE = 24
 GROVE_KIND_LEASE = 25
 GROVE_KIND_CONFIGMAP = 26
-GROVE_KIND_COUNT = 27
+GROVE_KIND_CRD = 27
+GROVE_KIND_MUTATING_WEBHOOK = 28
+GROVE_KIND_VALIDATING_WEBHOOK = 29
+GROVE_KIND_COUNT = 30
 GROVE_SUBRESOURCE_NONE = 0
 GROVE_SUBRESOURCE_STATUS = 1
 GROVE_SUBRESOURCE_SCALE = 2
@@ -143,6 +146,7 @@ GROVE_EVENT_DELETED = 3
 GROVE_EVENT_BOOKMARK = 4
 GROVE_EVENT_SYNCED = 5
 GROVE_EVENT_GONE = 6
+GROVE_WATCH_RECORDS = 1
 GROVE_POLL_IN = 1
 GROVE_POLL_OUT = 2
 GROVE_CONTROL_FLUSH = 1
@@ -430,6 +434,7 @@ class grove_event(Structure):
     object_doc: Any
     object: Any
     resource_version: Any
+    record: Any
 
 
 class grove_sink(Structure):
@@ -1137,6 +1142,7 @@ grove_event._fields_ = [
     ('object_doc', c_void_p),
     ('object', c_void_p),
     ('resource_version', c_char_p),
+    ('record', c_void_p),
 ]
 grove_sink._fields_ = [
     ('size', c_uint32),
@@ -1954,6 +1960,12 @@ class Functions:
         self.store_remove = library.grove_store_remove
         library.grove_store_remove.restype = c_int32
         library.grove_store_remove.argtypes = [c_void_p, c_void_p, POINTER(grove_error)]
+        self.store_put_record = library.grove_store_put_record
+        library.grove_store_put_record.restype = c_int32
+        library.grove_store_put_record.argtypes = [c_void_p, c_void_p, POINTER(grove_error)]
+        self.store_remove_record = library.grove_store_remove_record
+        library.grove_store_remove_record.restype = c_int32
+        library.grove_store_remove_record.argtypes = [c_void_p, c_void_p, POINTER(grove_error)]
         self.store_next_dirty = library.grove_store_next_dirty
         library.grove_store_next_dirty.restype = c_int32
         library.grove_store_next_dirty.argtypes = [c_void_p, POINTER(c_char_p), POINTER(c_char_p)]
@@ -2275,6 +2287,27 @@ class Functions:
         self.conformance_run = library.grove_conformance_run
         library.grove_conformance_run.restype = c_int32
         library.grove_conformance_run.argtypes = [c_void_p, POINTER(grove_backend), POINTER(grove_conformance_options), POINTER(grove_conformance_report), POINTER(grove_error)]
+        self.extract_takes = library.grove_extract_takes
+        library.grove_extract_takes.restype = c_int32
+        library.grove_extract_takes.argtypes = [c_int32]
+        self.extract_new = library.grove_extract_new
+        library.grove_extract_new.restype = c_int32
+        library.grove_extract_new.argtypes = [c_void_p, POINTER(c_void_p)]
+        self.extract_free = library.grove_extract_free
+        library.grove_extract_free.restype = None
+        library.grove_extract_free.argtypes = [c_void_p]
+        self.extract_read = library.grove_extract_read
+        library.grove_extract_read.restype = c_int32
+        library.grove_extract_read.argtypes = [c_void_p, c_int32, c_char_p, c_size_t, POINTER(grove_error)]
+        self.extract_event = library.grove_extract_event
+        library.grove_extract_event.restype = c_int32
+        library.grove_extract_event.argtypes = [c_void_p, c_int32, c_char_p, c_size_t, POINTER(c_int32), POINTER(c_char_p), POINTER(c_size_t), POINTER(grove_error)]
+        self.extract_version = library.grove_extract_version
+        library.grove_extract_version.restype = c_char_p
+        library.grove_extract_version.argtypes = [c_void_p]
+        self.extract_write = library.grove_extract_write
+        library.grove_extract_write.restype = c_int32
+        library.grove_extract_write.argtypes = [c_void_p, POINTER(grove_buf)]
         self.sim_new = library.grove_sim_new
         library.grove_sim_new.restype = c_int32
         library.grove_sim_new.argtypes = [c_void_p, POINTER(grove_sim_options), POINTER(c_void_p), POINTER(grove_error)]
