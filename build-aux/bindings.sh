@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The gate of the bindings: what is too slow for `./dev test`, or needs tools that a newcomer need not have.
 #     bindings.sh BUILD
-# Python: types by mypy --strict, no leak over 10^5 calls, sdist and wheel used from an empty environment.
+# Python: types by mypy --strict, no leak over 10^5 calls, sdist and wheel used from an empty environment, the
+# conformance suites through the binding.
 # Go: vet, tests under the race detector (with checkptr), the conformance suites through the binding.
 # Last line: N passed, N failed, N skipped.
 set -uo pipefail
@@ -48,8 +49,8 @@ assert not grove.validate({"apiVersion": "grove.io/v1alpha1", "kind": "PodClique
 ' && case $(ls packages) in *libgrove-*.tar.gz*) ;; *) return 1 ;; esac)
 }
 
-go_suite() { # NAME: one of tests/conformance, with the binding in the place of grovectl
-    "$python" "$root/tests/conformance/$1.py" --grovectl "$work/grove"
+suite() { # NAME PROGRAM: one of tests/conformance, with a binding's program in the place of grovectl
+    PYTHONPATH=$root/bindings/python "$python" "$root/tests/conformance/$1.py" --grovectl "$2"
 }
 
 if have_mypy=$(command -v /usr/bin/mypy); then
@@ -60,6 +61,8 @@ else
     skip "python types" "mypy is not installed"
 fi
 step "python leaks, 100000 calls" leaks
+step "python children" suite children "$root/bindings/python/tests/grovectl"
+step "python admission" suite admission "$root/bindings/python/tests/grovectl"
 if "$python" -c 'import setuptools, wheel' 2>/dev/null; then
     step "python sdist and wheel" wheel
 else
@@ -73,8 +76,8 @@ if command -v go >/dev/null; then
     step "go vet" go vet ./...
     step "go tests under the race detector" go test -race ./...
     step "go build of the command" go build -o "$work/grove" ./cmd/grove
-    step "go children" go_suite children
-    step "go admission" go_suite admission
+    step "go children" suite children "$work/grove"
+    step "go admission" suite admission "$work/grove"
 else
     skip "go binding" "Go is not installed"
 fi
