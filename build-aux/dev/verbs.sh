@@ -133,6 +133,22 @@ verb_tsan() {
     variant_test tsan --suite threads "$@"
 }
 
+verb_model_check() { # [SCENARIO FAULTS LAG STATES DEPTH]: larger sizes than a test run takes; minutes
+    local program=$BUILD/tests/model-check/model_check
+    deps_ensure build test
+    configure "$BUILD"
+    compile "$BUILD" tests/model-check/model_check
+    if [ $# -gt 0 ]; then
+        "$program" "$@"
+        return
+    fi
+    "$program" small 2 0
+    "$program" small 1 1
+    "$program" pair 2 0
+    "$program" shrink 1 0
+    "$program" grow 1 0 300000
+}
+
 verb_fuzz() { # [NAME] [--seconds N] [--seed N]: each target that long, 60 s unless told; seed 0: another each time
     local seconds=60 seed=0 only='' name found=0 folder
     while [ $# -gt 0 ]; do
@@ -323,6 +339,7 @@ usage: ./dev VERB [ARGS...]
   gates [NAME...]      what only CI waits for (docs/ci.md); --list shows them
   asan, tsan, clang, release, noyaml, arena
                        builds that variant and runs the suites on it
+  model-check [SCENARIO FAULTS LAG STATES DEPTH]   the planner in every interleaving of small worlds
   fuzz [NAME] [--seconds N] [--seed N]
                        libFuzzer with ASan and UBSan, 60 s a target
   mutate plan|admission|sched [--seed N] [--count N]
