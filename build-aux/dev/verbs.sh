@@ -39,7 +39,7 @@ variant_test() { # NAME [RUN-TESTS OPTIONS...]: builds the variant and runs ever
 
 # `./dev test` plays all of them; what compilers and sanitizers see, some show as well.
 fewer_histories() {
-    export GROVE_CHAOS_SEEDS=${GROVE_CHAOS_SEEDS:-12} GROVE_CRASH_STEP=${GROVE_CRASH_STEP:-7}
+    export GROVE_CHAOS_SEEDS=${GROVE_CHAOS_SEEDS:-12} GROVE_CRASH_STEP=${GROVE_CRASH_STEP:-7} GROVE_MODEL_CHECK=few
 }
 
 sanitizer_environment() {
