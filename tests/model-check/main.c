@@ -3,7 +3,8 @@
  * usage: model_check [SCENARIO [FAULTS [LAG [STATES [DEPTH]]]]]
  *
  * Without arguments: the small sizes, complete, and the planted faults; for every test run (the smallest
- * only where GROVE_MODEL_CHECK is set). With them: that one, with at most so many faults, undelivered events, states and steps.
+ * only where GROVE_MODEL_CHECK is set). With them: that one, with at most so many faults, undelivered
+ * events, states and steps.
  */
 #include "model.h"
 
