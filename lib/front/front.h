@@ -22,6 +22,7 @@ typedef struct gv_front_request {
     size_t body_len;
     const char *user;  /* whom the client wants to be; NULL: the administrator */
     const char *group; /* the group that goes with it */
+    const char *agent; /* User-Agent: up to its slash the field manager, unless one is named */
 } gv_front_request;
 
 /* An answer; initialise with gv_front_response_init. */

@@ -82,6 +82,7 @@ typedef struct gv_front_call {
     gv_front_query query;
     gv_front_route route;
     gv_front_form form;
+    char manager[128]; /* of whoever does not name one */
 } gv_front_call;
 
 /* ---- answers ---- */
@@ -144,7 +145,7 @@ grove_status gv_front_watch(gv_front_call *c);
 /* Whether resourceVersion, resourceVersionMatch and sendInitialEvents go together. */
 grove_status gv_front_check_version(gv_front_call *c, bool *out_ok);
 /* An operation with what all have in common. */
-grove_op gv_front_op(const gv_front_call *c, grove_verb verb);
+grove_op gv_front_op(gv_front_call *c, grove_verb verb);
 /* A body in protobuf as a document; GROVE_E_UNSUPPORTED for what is not understood. */
 grove_status gv_front_protobuf(gv_front_call *c, grove_doc **out_doc);
 /* The body as a document; *out_doc stays NULL when it was refused. `patch`: worded as for a patch. */

@@ -3,18 +3,30 @@
 #include "front/parts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-grove_op gv_front_op(const gv_front_call *c, grove_verb verb) {
-    const char *manager = gv_front_query_get(&c->query, "fieldManager");
+/* Who writes: as it says, else by its program's name. */
+static const char *manager_of(gv_front_call *c) {
+    const char *manager = gv_front_query_get(&c->query, "fieldManager"), *agent = c->req->agent;
+    if (manager && manager[0]) {
+        return manager;
+    }
+    size_t n = agent ? strcspn(agent, "/") : 0;
+    (void)snprintf(c->manager, sizeof c->manager, "%.*s", (int)(n < 100 ? n : 100),
+                   agent ? agent : "");
+    return c->manager[0] ? c->manager : "unknown";
+}
+
+grove_op gv_front_op(gv_front_call *c, grove_verb verb) {
     return (grove_op){.size = (uint32_t)sizeof(grove_op),
                       .verb = verb,
                       .token = 1,
                       .kind = c->route.kind,
                       .ns = c->route.ns,
                       .name = c->route.name,
-                      .manager = manager && manager[0] ? manager : NULL,
+                      .manager = manager_of(c),
                       .grace_seconds = GROVE_GRACE_DEFAULT};
 }
 

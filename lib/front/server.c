@@ -201,7 +201,8 @@ static void on_request(struct evhttp_request *request, void *ctx) {
                            .body = len ? (const char *)evbuffer_pullup(body, -1) : "",
                            .body_len = len,
                            .user = evhttp_find_header(headers, "Impersonate-User"),
-                           .group = evhttp_find_header(headers, "Impersonate-Group")};
+                           .group = evhttp_find_header(headers, "Impersonate-Group"),
+                           .agent = evhttp_find_header(headers, "User-Agent")};
     gv_front_response out;
     gv_fault_plan plan;
     turn(s); /* the present, before anybody asks about it */

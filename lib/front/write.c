@@ -119,6 +119,15 @@ static bool subresource(const gv_front_call *c, grove_subresource *out) {
     return false;
 }
 
+/* Webhooks warn of what reaches them: no namespace, an invalid object, an applier's conflict come before. */
+static void drop_early_warnings(gv_front_call *c) {
+    int32_t http = c->res->http;
+    bool applies = strcmp(c->req->method, "PATCH") == 0;
+    if (http == 404 || http == 422 || (http == 409 && applies)) {
+        grove_buf_clear(&c->res->warning);
+    }
+}
+
 /* ---- POST ---- */
 
 static grove_status bind(gv_front_call *c, grove_op *op, const grove_doc *doc) {
@@ -150,9 +159,7 @@ static grove_status post(gv_front_call *c, grove_op *op, grove_doc *doc) {
     }
     op->name = NULL;
     grove_status st = gv_front_execute(c, op);
-    if (c->res->http == 404) { /* nobody came to look at the object */
-        grove_buf_clear(&c->res->warning);
-    }
+    drop_early_warnings(c);
     return st;
 }
 
@@ -210,6 +217,7 @@ static bool patch_kind(const gv_front_call *c, grove_op *op) {
     const char *type = c->req->content_type;
     if (type_is(type, "application/apply-patch+yaml")) {
         op->verb = GROVE_VERB_APPLY;
+        op->manager = gv_front_query_get(&c->query, "fieldManager"); /* has to be named */
         op->flags |= gv_front_query_true(&c->query, "force") ? GROVE_OP_FORCE : 0;
         return true;
     }
@@ -271,6 +279,7 @@ static grove_status patch(gv_front_call *c) {
         op.body_doc = doc;
         st = check_patched(c, &op, &ok);
         st = st < 0 || !ok ? st : gv_front_execute(c, &op);
+        drop_early_warnings(c);
     }
     grove_doc_unref(doc);
     return st;

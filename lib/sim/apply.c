@@ -1,217 +1,118 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Server-side apply, and `kubectl apply` as one manager of it: three-way merge of what the manager applied
- * last, what it applies now, and the object.
- *
- * Ownership is kept per manager as the whole document applied, not as field sets: fields that were written
- * by other means belong to nobody, so only two appliers can conflict.
+ * Server-side apply, and `kubectl apply` as one manager of it: the configuration laid over the object, without
+ * what the manager applied before and lets go now.
  */
 #include "sim/apply.h"
 
 #include "sim/call.h"
+#include "sim/defaults.h"
+#include "sim/managers.h"
 #include "sim/meta.h"
-#include "sim/strategic.h"
 
-/* ---- memory ---- */
-
-typedef struct applied {
-    char *manager;
-    grove_doc *doc;
-    const grove_node *root; /* of the object within doc */
-} applied;
-
-typedef struct gv_sim_applied {
-    GV_VEC(applied) by;
-} gv_sim_applied;
-
-static void applied_free(grove_sim *sim, gv_sim_applied *a) {
-    for (size_t i = 0; i < a->by.n; i++) {
-        gv_free(sim->env, a->by.v[i].manager, strlen(a->by.v[i].manager) + 1);
-        grove_doc_unref(a->by.v[i].doc);
-    }
-    gv_vec_fini(sim->env, &a->by);
-    gv_free(sim->env, a, sizeof *a);
-}
+/* ---- memory, for objects that do not carry managedFields ---- */
 
 void gv_sim_applied_fini(grove_sim *sim) {
     gv_map_entry *e;
     for (uint32_t i = 0; (e = gv_map_next(&sim->applied, &i));) {
-        applied_free(sim, e->value);
+        grove_doc_unref(e->value);
     }
     gv_map_fini(&sim->applied);
 }
 
 void gv_sim_applied_forget(grove_sim *sim, const gv_sim_object *o) {
-    gv_sim_applied *a = gv_map_remove(&sim->applied, o->uid);
-    if (a) {
-        applied_free(sim, a);
-    }
+    grove_doc_unref(gv_map_remove(&sim->applied, o->uid));
 }
 
-static applied *applied_by(const grove_sim *sim, gv_str uid, const char *manager) {
-    gv_sim_applied *a = gv_map_get(&sim->applied, uid);
-    for (size_t i = 0; a && i < a->by.n; i++) {
-        if (strcmp(a->by.v[i].manager, manager) == 0) {
-            return &a->by.v[i];
-        }
+/* The entries so far; NULL: none. */
+static const grove_node *managers_of(const gv_sim_call *c) {
+    if (!c->obj) {
+        return NULL;
     }
-    return NULL;
+    if (gv_sim_tracks_fields(c->sim)) {
+        return grove_node_at_path(gv_sim_root(c->obj), "/metadata/managedFields");
+    }
+    const grove_doc *doc = gv_map_get(&c->sim->applied, c->obj->uid);
+    return doc ? grove_doc_root(doc) : NULL;
 }
 
-static grove_status remember(grove_sim *sim, gv_str uid, const char *manager, grove_doc *doc,
-                             const grove_node *root) {
-    applied *had = applied_by(sim, uid, manager);
-    if (had) {
-        grove_doc *old = had->doc;
-        had->doc = grove_doc_ref(doc);
-        had->root = root;
-        grove_doc_unref(old);
+static grove_status remember(gv_sim_call *c) {
+    if (gv_sim_tracks_fields(c->sim) || !c->managed) {
         return GROVE_OK;
     }
-    gv_sim_applied *a = gv_map_get(&sim->applied, uid);
-    if (!a) {
-        a = gv_zalloc(sim->env, sizeof *a);
-        if (!a || !gv_map_put(&sim->applied, uid, a)) {
-            gv_free(sim->env, a, sizeof *a);
-            return GROVE_E_NOMEM;
-        }
-    }
-    size_t n = strlen(manager) + 1;
-    applied entry = {gv_alloc(sim->env, n), doc, root};
-    if (!entry.manager || !gv_vec_push(sim->env, &a->by, entry)) {
-        gv_free(sim->env, entry.manager, n);
+    grove_doc *had = gv_map_get(&c->sim->applied, c->obj->uid);
+    if (!gv_map_put(&c->sim->applied, c->obj->uid, c->managed)) {
         return GROVE_E_NOMEM;
     }
-    memcpy(entry.manager, manager, n);
-    (void)grove_doc_ref(doc);
+    (void)grove_doc_ref(c->managed);
+    grove_doc_unref(had);
     return GROVE_OK;
 }
 
-/* ---- conflicts ---- */
+/* ---- applying ---- */
 
-/* The first leaf of `next` that `other` applied too and the object has with another value. */
-static bool conflicts(const grove_node *next, const grove_node *other, const grove_node *have,
-                      grove_buf *path) {
-    if (grove_node_type(next) != GROVE_OBJECT || grove_node_type(other) != GROVE_OBJECT) {
-        return !gv_sim_node_same(next, have);
+/* The object with the configuration over it, less what is let go. */
+static grove_status lay_over(gv_sim_call *c, const gv_apply *apply, grove_doc **out_doc) {
+    grove_doc *merged = NULL;
+    grove_builder *b = c->sim->builder;
+    gv_fields_merge(b, c->kind, gv_sim_root(c->obj), c->body);
+    grove_status st = grove_builder_finish(b, &merged, NULL);
+    if (st < 0) {
+        return st;
     }
-    uint64_t n = path->len;
-    GV_EACH(m, next) {
-        const char *key = grove_node_key(m, NULL);
-        const grove_node *o = grove_node_get(other, key);
-        if (!o) {
-            continue;
-        }
-        (void)gv_buf_fmt(path, ".%s", key);
-        if (conflicts(m, o, grove_node_get(have, key), path)) {
-            return true;
-        }
-        path->len = n;
+    st = gv_fields_prune(c->sim->env, b, c->kind, grove_doc_root(merged), &apply->let_go);
+    grove_status built = grove_builder_finish(b, out_doc, NULL);
+    grove_doc_unref(merged);
+    if (st < 0 && built == GROVE_OK) {
+        grove_doc_unref(*out_doc);
+        *out_doc = NULL;
     }
-    return false;
+    return st < 0 ? st : built;
 }
 
-static grove_status check_conflicts(gv_sim_call *c, const char *manager) {
-    gv_sim_applied *a = gv_map_get(&c->sim->applied, c->obj->uid);
-    grove_buf path;
-    grove_status st = GROVE_OK;
-    grove_buf_init(&path, c->sim->env);
-    for (size_t i = 0; a && i < a->by.n && st == GROVE_OK && !gv_sim_refused(c); i++) {
-        const applied *other = &a->by.v[i];
-        grove_buf_clear(&path);
-        if (strcmp(other->manager, manager) != 0 &&
-            conflicts(c->body, other->root, gv_sim_root(c->obj), &path)) {
-            char why[160];
-            (void)gv_fmt(why, sizeof why, "conflict with \"%s\"", other->manager);
-            gv_sim_cause cause = {"FieldManagerConflict", why, path.data ? path.data : ""};
-            st = gv_sim_refuse(c, 409, "Conflict", &cause, "Apply failed with 1 conflict: %s: %s",
-                               why, cause.field);
-        }
+/* A pod's defaults come back where they were let go: to apply less is not to change a pod. */
+static grove_status fill_in(gv_sim_call *c, grove_doc **doc) {
+    grove_doc *filled = NULL;
+    if (c->kind != GV_KIND_POD) {
+        return GROVE_OK;
     }
-    grove_buf_fini(&path);
+    grove_status st = gv_sim_default_new(c->sim, c->kind, *doc, grove_doc_root(*doc), &filled);
+    if (st == GROVE_OK) {
+        grove_doc_unref(*doc);
+        *doc = filled;
+    }
     return st;
 }
 
-/* ---- the patch from what was applied last to what is applied now ---- */
-
-static void patch_object(grove_builder *b, const char *key, const grove_node *last,
-                         const grove_node *next, gv_kind kind, bool keyed);
-
-static const grove_node *same_element(const grove_node *list, const char *by,
-                                      const grove_node *element) {
-    const grove_node *want = grove_node_get(element, by);
-    GV_EACH(e, list) {
-        if (want && grove_node_get(e, by) && grove_node_equal(grove_node_get(e, by), want)) {
-            return e;
-        }
+/* Creates or changes; `next` is NULL for an object that does not exist yet. */
+static grove_status write_applied(gv_sim_call *c, gv_apply *apply, grove_doc *next) {
+    const grove_node *root = next ? grove_doc_root(next) : c->body;
+    grove_doc *managed = NULL;
+    grove_status st = gv_apply_finish(c, apply, managers_of(c), c->obj ? gv_sim_root(c->obj) : NULL,
+                                      root, &managed);
+    if (st == GROVE_OK && !gv_sim_refused(c)) {
+        c->applies = true;
+        c->managed = managed;
+        st = next ? gv_sim_write(c, next, root) : gv_sim_create(c, c->op->body_doc, c->body);
     }
-    return NULL;
+    if (st == GROVE_OK && !gv_sim_refused(c) && c->obj && c->obj->exists && !c->dry_run &&
+        c->op->subresource == GROVE_SUBRESOURCE_NONE) {
+        st = remember(c);
+    }
+    c->managed = NULL;
+    grove_doc_unref(managed);
+    return st;
 }
 
-static void patch_list(grove_builder *b, const char *key, const grove_node *last,
-                       const grove_node *next, gv_kind kind, const char *by) {
-    grove_builder_open_array(b, key);
-    GV_EACH(e, next) {
-        const grove_node *had = same_element(last, by, e);
-        if (grove_node_type(e) == GROVE_OBJECT) {
-            patch_object(b, NULL, had, e, kind, true);
-        } else {
-            grove_builder_copy(b, NULL, e);
-        }
-    }
-    GV_EACH(e, last) {
-        if (grove_node_get(e, by) && !same_element(next, by, e)) {
-            grove_builder_open_object(b, NULL);
-            grove_builder_string(b, "$patch", "delete");
-            grove_builder_copy(b, by, grove_node_get(e, by));
-            grove_builder_close(b);
-        }
-    }
-    grove_builder_close(b);
-}
-
-static void patch_object(grove_builder *b, const char *key, const grove_node *last,
-                         const grove_node *next, gv_kind kind, bool keyed) {
-    grove_builder_open_object(b, key);
-    GV_EACH(m, next) {
-        const char *k = grove_node_key(m, NULL);
-        const grove_node *had = grove_node_get(last, k);
-        const char *by = keyed ? gv_strategic_merge_key(kind, k) : NULL;
-        if (grove_node_type(m) == GROVE_OBJECT) {
-            patch_object(b, k, had, m, kind, keyed);
-        } else if (grove_node_type(m) == GROVE_ARRAY && by) {
-            patch_list(b, k, had, m, kind, by);
-        } else {
-            grove_builder_copy(b, k, m);
-        }
-    }
-    GV_EACH(m, last) {
-        const char *k = grove_node_key(m, NULL);
-        if (!grove_node_get(next, k)) {
-            grove_builder_null(b, k);
-        }
-    }
-    grove_builder_close(b);
-}
-
-static grove_status apply_to(gv_sim_call *c, const char *manager) {
-    applied *had = applied_by(c->sim, c->obj->uid, manager);
-    grove_doc *patch = NULL, *next = NULL;
-    grove_error err = GROVE_ERROR_INIT;
-    patch_object(c->sim->builder, NULL, had ? had->root : NULL, c->body, c->kind, !c->info->custom);
-    grove_status st = grove_builder_finish(c->sim->builder, &patch, NULL);
-    if (st == GROVE_OK) {
-        st = c->info->custom
-                 ? grove_merge_patch_apply(c->obj->doc, gv_sim_root(c->obj), patch,
-                                           grove_doc_root(patch), &next, &err)
-                 : gv_strategic_patch_apply(c->sim->env, c->obj->doc, gv_sim_root(c->obj), patch,
-                                            grove_doc_root(patch), c->kind, &next, &err);
-    }
-    if (st == GROVE_OK) {
-        st = gv_sim_write(c, next, grove_doc_root(next));
-    }
+static grove_status apply(gv_sim_call *c) {
+    gv_apply apply;
+    grove_doc *next = NULL;
+    grove_status st = gv_apply_begin(c, managers_of(c), &apply);
+    st = st < 0 || !c->obj ? st : lay_over(c, &apply, &next);
+    st = st < 0 || !next ? st : fill_in(c, &next);
+    st = st < 0 ? st : write_applied(c, &apply, next);
     grove_doc_unref(next);
-    grove_doc_unref(patch);
+    gv_apply_fini(&apply);
     return st;
 }
 
@@ -228,21 +129,6 @@ grove_status gv_sim_apply_op(gv_sim_call *c) {
         c->name = gv_node_get_str(grove_node_get(c->body, "metadata"), "name");
     }
     c->obj = gv_sim_find(c->sim, c->kind, c->ns, c->name);
-    grove_status st = GROVE_OK;
-    if (!c->obj) {
-        st = gv_sim_create(c, c->op->body_doc, c->body);
-    } else {
-        st = gv_sim_preconditions(c);
-        if (st == GROVE_OK && !gv_sim_refused(c) && !(c->op->flags & GROVE_OP_FORCE)) {
-            st = check_conflicts(c, manager);
-        }
-        if (st == GROVE_OK && !gv_sim_refused(c)) {
-            st = apply_to(c, manager);
-        }
-    }
-    if (st == GROVE_OK && !gv_sim_refused(c) && c->obj && c->obj->exists && !c->dry_run &&
-        c->op->subresource == GROVE_SUBRESOURCE_NONE) {
-        st = remember(c->sim, c->obj->uid, manager, c->op->body_doc, c->body);
-    }
-    return st;
+    grove_status st = c->obj ? gv_sim_preconditions(c) : GROVE_OK;
+    return st < 0 || gv_sim_refused(c) ? st : apply(c);
 }

@@ -21,6 +21,10 @@ typedef struct gv_sim_call {
     gv_sim_object *obj; /* NULL: not found, or not asked for */
     grove_sim_result *res;
     bool dry_run;
+    bool applies;       /* `managed` says who owns what afterwards */
+    grove_doc *managed; /* borrowed; NULL: nobody anything */
+    grove_doc *said;    /* borrowed: the object as the client has it; NULL: that does not matter */
+    const grove_node *claims; /* managedFields as the client wrote them; NULL: it left them alone */
 } gv_sim_call;
 
 static inline bool gv_sim_refused(const gv_sim_call *c) {

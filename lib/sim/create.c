@@ -5,6 +5,7 @@
 #include "sim/call.h"
 #include "sim/defaults.h"
 #include "sim/lease.h"
+#include "sim/managers.h"
 #include "sim/meta.h"
 #include "sim/podcheck.h"
 
@@ -167,6 +168,26 @@ static void first_meta(gv_sim_call *c, gv_sim_meta *meta, const char *uid) {
     meta->created_ns = c->sim->now;
     meta->deleted_ns = GV_SIM_NO_TIME;
     meta->grace = -1;
+    meta->managed = NULL;
+}
+
+/* Who owns what of a new object. */
+static grove_status track_new(gv_sim_call *c, gv_sim_meta *meta, const gv_sim_parts *parts,
+                              grove_doc **out_managed) {
+    grove_doc *next = NULL;
+    grove_status st = GROVE_OK;
+    if (!gv_sim_tracks_fields(c->sim)) {
+        return GROVE_OK;
+    }
+    if (c->applies) {
+        *out_managed = grove_doc_ref(c->managed);
+    } else {
+        st = gv_sim_compose(c->sim, c->kind, meta, parts, 0, &next);
+        st = st < 0 ? st : gv_managers_update(c, NULL, NULL, grove_doc_root(next), out_managed);
+    }
+    grove_doc_unref(next);
+    meta->managed = *out_managed ? grove_doc_root(*out_managed) : NULL;
+    return st;
 }
 
 static grove_status store_new(gv_sim_call *c, const gv_sim_meta *meta, gv_sim_parts *parts) {
@@ -183,14 +204,15 @@ static grove_status store_admitted(gv_sim_call *c, grove_doc *doc, gv_str name) 
     char uid[40];
     gv_sim_parts parts = {0};
     gv_sim_meta meta;
+    grove_doc *managed = NULL;
     gv_sim_meta_read(grove_doc_root(doc), &meta);
     meta.name = name;
     gv_sim_make_uid(c->sim, uid);
     first_meta(c, &meta, uid);
     grove_status st = gv_sim_parts_of(c->sim, grove_doc_root(doc), NULL, &parts);
-    if (st == GROVE_OK) {
-        st = store_new(c, &meta, &parts);
-    }
+    st = st < 0 ? st : track_new(c, &meta, &parts, &managed);
+    st = st < 0 ? st : store_new(c, &meta, &parts);
+    grove_doc_unref(managed);
     gv_vec_fini(c->sim->env, &parts);
     return st;
 }
@@ -218,10 +240,12 @@ static grove_status create_defaulted(gv_sim_call *c, grove_doc *doc) {
         return st;
     }
     grove_doc *admitted = grove_doc_ref(doc);
+    c->said = doc;
     st = gv_sim_admit(c, GROVE_VERB_CREATE, &admitted);
     if (st == GROVE_OK && !gv_sim_refused(c)) {
         st = store_admitted(c, admitted, meta.name);
     }
+    c->said = NULL;
     grove_doc_unref(admitted);
     return st;
 }

@@ -35,6 +35,7 @@ void gv_sim_meta_read(const grove_node *object, gv_sim_meta *out_meta) {
     meta.annotations = filled(m, "annotations", GROVE_OBJECT);
     meta.owners = filled(m, "ownerReferences", GROVE_ARRAY);
     meta.finalizers = filled(m, "finalizers", GROVE_ARRAY);
+    meta.managed = filled(m, "managedFields", GROVE_ARRAY);
     *out_meta = meta;
 }
 
@@ -54,7 +55,9 @@ bool gv_sim_meta_same(const gv_sim_meta *a, const gv_sim_meta *b) {
            a->deleted_ns == b->deleted_ns && a->grace == b->grace &&
            gv_sim_node_same(a->labels, b->labels) &&
            gv_sim_node_same(a->annotations, b->annotations) &&
-           gv_sim_node_same(a->owners, b->owners) && gv_sim_node_same(a->finalizers, b->finalizers);
+           gv_sim_node_same(a->owners, b->owners) &&
+           gv_sim_node_same(a->finalizers, b->finalizers) &&
+           gv_sim_node_same(a->managed, b->managed);
 }
 
 bool gv_sim_node_same(const grove_node *a, const grove_node *b) {
@@ -104,6 +107,9 @@ void gv_sim_meta_build(grove_sim *sim, grove_builder *b, const gv_sim_meta *m, u
     }
     if (m->finalizers) {
         grove_builder_copy(b, "finalizers", m->finalizers);
+    }
+    if (m->managed) {
+        grove_builder_copy(b, "managedFields", m->managed);
     }
     grove_builder_close(b);
 }

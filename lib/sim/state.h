@@ -98,7 +98,6 @@ typedef struct gv_sim_behaviour {
 struct gv_sim_rule;
 struct gv_sim_scheduler;
 struct gv_sim_client;
-struct gv_sim_applied;
 
 struct grove_sim {
     grove_env *env;
@@ -127,7 +126,7 @@ struct grove_sim {
     bool schedule_stuck;
     gv_sim_timer *timer_stuck;
     GV_VEC(struct gv_sim_client *) clients;
-    gv_map applied; /* server-side apply: uid -> what each manager applied */
+    gv_map applied; /* uid -> grove_doc of appliers' managedFields, unless objects carry them */
     grove_sim_observe_fn observe;
     void *observe_ctx;
 };
@@ -152,6 +151,7 @@ typedef struct gv_sim_meta {
     int64_t deleted_ns;                                           /* GV_SIM_NO_TIME: alive */
     int64_t grace;                                                /* seconds; -1: none */
     const grove_node *labels, *annotations, *owners, *finalizers; /* NULL: none */
+    const grove_node *managed; /* managedFields; NULL: none, or not kept */
 } gv_sim_meta;
 
 /* ---- writes that cannot be refused (everything was checked before) ---- */

@@ -3,6 +3,7 @@
 #include "sim/admit.h"
 #include "sim/call.h"
 #include "sim/lease.h"
+#include "sim/managers.h"
 #include "sim/meta.h"
 #include "sim/podrules.h"
 #include "value/doc.h"
@@ -102,6 +103,28 @@ static bool may_go(const gv_sim_meta *meta) {
     return meta->deleted_ns != GV_SIM_NO_TIME && meta->grace <= 0 && !meta->finalizers;
 }
 
+/* Who owns what after this write. */
+static grove_status track(gv_sim_call *c, gv_sim_meta *meta, const gv_sim_parts *parts,
+                          grove_doc **out_managed) {
+    grove_doc *next = NULL;
+    grove_status st = GROVE_OK;
+    if (!gv_sim_tracks_fields(c->sim)) {
+        return GROVE_OK;
+    }
+    if (c->applies) {
+        *out_managed = grove_doc_ref(c->managed);
+    } else {
+        const grove_node *had = c->claims ? c->claims : meta->managed;
+        st = gv_sim_compose(c->sim, c->kind, meta, parts, c->obj->rv, &next);
+        st = st < 0 ? st
+                    : gv_managers_update(c, had, gv_sim_root(c->obj), grove_doc_root(next),
+                                         out_managed);
+    }
+    grove_doc_unref(next);
+    meta->managed = *out_managed ? grove_doc_root(*out_managed) : NULL;
+    return st;
+}
+
 static grove_status finish(gv_sim_call *c, gv_sim_meta *meta, const gv_sim_meta *was,
                            gv_sim_parts *parts) {
     bool body = gv_sim_parts_differ(parts, c->obj, "status");
@@ -149,10 +172,11 @@ static grove_status store(gv_sim_call *c, const grove_node *next, const gv_sim_m
     gv_sim_meta_read(next, &meta);
     merge_meta(c, was, &meta);
     gv_sim_parts parts = {0};
+    grove_doc *managed = NULL;
     grove_status st = choose_parts(c, next, &parts);
-    if (st == GROVE_OK) {
-        st = finish(c, &meta, was, &parts);
-    }
+    st = st < 0 ? st : track(c, &meta, &parts, &managed);
+    st = st < 0 ? st : finish(c, &meta, was, &parts);
+    grove_doc_unref(managed);
     gv_vec_fini(c->sim->env, &parts);
     return st;
 }
@@ -161,6 +185,8 @@ grove_status gv_sim_write(gv_sim_call *c, grove_doc *next_doc, const grove_node 
     gv_sim_meta was, meta;
     gv_sim_meta_read(gv_sim_root(c->obj), &was);
     gv_sim_meta_read(next, &meta);
+    const grove_node *claims = grove_node_at_path(next, "/metadata/managedFields");
+    c->claims = claims && !gv_sim_node_same(claims, was.managed) ? claims : NULL;
     grove_status st = check_identity(c, next, &meta);
     if (st < 0 || gv_sim_refused(c)) {
         return st;
@@ -173,11 +199,13 @@ grove_status gv_sim_write(gv_sim_call *c, grove_doc *next_doc, const grove_node 
         return st;
     }
     grove_doc *admitted = grove_doc_ref(next_doc);
+    c->said = next == grove_doc_root(next_doc) ? next_doc : NULL;
     st = next == grove_doc_root(next_doc) ? gv_sim_admit(c, GROVE_VERB_REPLACE, &admitted)
                                           : GROVE_OK;
     if (st == GROVE_OK && !gv_sim_refused(c)) {
         st = store(c, admitted == next_doc ? next : grove_doc_root(admitted), &was);
     }
+    c->said = NULL;
     grove_doc_unref(admitted);
     return st;
 }

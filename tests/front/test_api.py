@@ -356,6 +356,100 @@ class Words(Case):
             self.assertIn('simulated', self.ask('GET', f'{CORE}/pods/{pod}/{sub}', want=501)['message'])
 
 
+class Ownership(Case):
+    """managedFields, and server-side apply by them."""
+
+    APPLY = 'application/apply-patch+yaml'
+    PATH = f'{CORE}/configmaps/m'
+
+    def apply(self, manager, data, want=200, path=None, **query):
+        body = {'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': {'name': 'm'}, 'data': data} if path is None else data
+        more = ''.join(f'&{key}={value}' for key, value in query.items())
+        return self.ask('PATCH', f'{path or self.PATH}?fieldManager={manager}{more}', body, want=want, content_type=self.APPLY)
+
+    def entries(self, thing):
+        return {(e['manager'], e['operation'], e.get('subresource')): e['fieldsV1'] for e in thing['metadata'].get('managedFields', [])}
+
+    def test_a_created_set_is_owned_as_on_a_real_server(self):
+        with open(os.path.join(GOLDEN, 'set.yaml'), encoding='utf-8') as f:
+            text = f.read()
+        with open(os.path.join(GOLDEN, 'managed.json'), encoding='utf-8') as f:
+            want = json.load(f)
+        del want['f:metadata']  # the annotation that kubectl adds
+        made = self.ask('POST', f'{GROVE}/podcliquesets?fieldManager=kubectl-client-side-apply', text, want=201, content_type='application/yaml')
+        self.assertEqual(self.entries(made), {('kubectl-client-side-apply', 'Update', None): want})
+        later = self.entries(self.ask('GET', f'{GROVE}/podcliquesets/inference-disaggregated'))
+        self.assertIn('f:replicas', later[('libgrove', 'Update', 'status')]['f:status'])
+        self.assertEqual(list(later[('libgrove', 'Update', None)]['f:metadata']), ['f:finalizers'])
+
+    def test_updates_move_what_they_change(self):
+        self.ask('POST', f'{CORE}/configmaps?fieldManager=a', config_map('m', x='1', y='1'), want=201)
+        self.ask('PATCH', f'{self.PATH}?fieldManager=b', {'data': {'y': '2', 'z': '2'}}, content_type=MERGE)
+        self.assertEqual(self.entries(self.ask('GET', self.PATH)),
+                         {('a', 'Update', None): {'f:data': {'.': {}, 'f:x': {}}}, ('b', 'Update', None): {'f:data': {'f:y': {}, 'f:z': {}}}})
+        gone = self.ask('PATCH', f'{self.PATH}?fieldManager=c', {'data': {'y': None, 'z': None}}, content_type=MERGE)
+        self.assertEqual(list(self.entries(gone)), [('a', 'Update', None)])
+
+    def test_conflicts_name_everybody_and_every_field(self):
+        self.apply('a', {'x': '1', 'y': '1'}, want=201)
+        same = self.apply('b', {'x': '1'})
+        self.assertEqual(list(self.entries(same)), [('a', 'Apply', None), ('b', 'Apply', None)])
+        one = self.apply('c', {'y': '2'}, want=409)
+        self.assertEqual(one['message'], 'Apply failed with 1 conflict: conflict with "a": .data.y')
+        self.assertEqual(one['details']['causes'], [{'reason': 'FieldManagerConflict', 'message': 'conflict with "a"', 'field': '.data.y'}])
+        self.ask('PATCH', f'{self.PATH}?fieldManager=u', {'data': {'z': '1'}}, content_type=MERGE)
+        many = self.apply('c', {'x': '2', 'z': '2'}, want=409)
+        self.assertEqual(many['message'], 'Apply failed with 3 conflicts: conflicts with "a":\n- .data.x\nconflicts with "b":\n- .data.x\n'
+                         'conflicts with "u" using v1:\n- .data.z')
+        taken = self.apply('c', {'x': '2', 'z': '2'}, force='true')
+        self.assertEqual(taken['data'], {'x': '2', 'y': '1', 'z': '2'})
+        self.assertEqual(self.entries(taken), {('a', 'Apply', None): {'f:data': {'f:y': {}}}, ('c', 'Apply', None): {'f:data': {'f:x': {}, 'f:z': {}}}})
+
+    def test_what_is_not_applied_any_more_goes_unless_others_hold_it(self):
+        self.apply('a', {'x': '1', 'y': '1', 'z': '1'}, want=201)
+        self.apply('b', {'y': '1'})
+        self.ask('PATCH', f'{self.PATH}?fieldManager=u', {'data': {'w': '1'}}, content_type=MERGE)
+        self.assertEqual(self.apply('a', {'z': '1'})['data'], {'w': '1', 'y': '1', 'z': '1'})
+
+    def test_elements_of_keyed_lists_have_owners_of_their_own(self):
+        self.ask('POST', f'{GROVE}/podcliquesets?fieldManager=a', small(), want=201)
+        path = f'{GROVE}/podcliquesets/small'
+        part = {'apiVersion': 'grove.io/v1alpha1', 'kind': 'PodCliqueSet', 'metadata': {'name': 'small'},
+                'spec': {'template': {'cliques': [{'name': 'w', 'labels': {'tier': 'front'}}]}}}
+        grown = self.apply('b', part, path=path)
+        self.assertEqual([c['name'] for c in grown['spec']['template']['cliques']], ['w', 'l', 'm'])
+        self.assertEqual(grown['spec']['template']['cliques'][0]['labels'], {'tier': 'front'})
+        self.assertEqual(self.entries(grown)[('b', 'Apply', None)], {'f:spec': {'f:template': {'f:cliques': {'k:{"name":"w"}': {
+            '.': {}, 'f:labels': {'f:tier': {}}, 'f:name': {}}}}}})
+        part['spec']['template']['cliques'] = [{'name': 'w', 'spec': {'replicas': 3}}]
+        refused = self.apply('b', part, path=path, want=409)
+        self.assertIn('.spec.template.cliques[name="w"].spec.replicas', refused['message'])
+        del part['spec']
+        left = self.apply('b', part, path=path)
+        self.assertEqual([c['name'] for c in left['spec']['template']['cliques']], ['w', 'l', 'm'])
+        self.assertNotIn('labels', left['spec']['template']['cliques'][0])
+
+    def test_applying_the_same_again_writes_nothing(self):
+        first = self.apply('a', {'x': '1'}, want=201)
+        self.assertEqual(self.apply('a', {'x': '1'}), first)
+        self.apply('a', {'x': '2'}, dryRun='All')
+        self.assertEqual(self.ask('GET', self.PATH), first)
+
+    def test_a_client_may_rewrite_the_entries(self):
+        made = self.ask('POST', f'{CORE}/configmaps?fieldManager=a', config_map('m', x='1'), want=201)
+        entry = {**made['metadata']['managedFields'][0], 'manager': 'z', 'operation': 'Apply'}
+        patch = [{'op': 'replace', 'path': '/metadata/managedFields', 'value': [entry]},
+                 {'op': 'replace', 'path': '/metadata/resourceVersion', 'value': made['metadata']['resourceVersion']}]
+        moved = self.ask('PATCH', self.PATH, patch, content_type='application/json-patch+json')
+        self.assertEqual(list(self.entries(moved)), [('z', 'Apply', None)])
+        self.assertNotIn('x', self.apply('z', {'y': '1'})['data'])
+
+    def test_a_manager_has_to_be_named_for_apply_only(self):
+        self.ask('PATCH', self.PATH, {}, want=422, content_type=self.APPLY)
+        made = self.ask('POST', f'{CORE}/configmaps', config_map('n', x='1'), want=201, headers={'User-Agent': 'curl/7.88'})
+        self.assertEqual(list(self.entries(made)), [('curl', 'Update', None)])
+
+
 if __name__ == '__main__':
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument('--groved', required=True)

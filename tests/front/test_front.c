@@ -128,6 +128,7 @@ static grove_status ask(gv_front *front, grove_env *env, const gv_front_request 
 
 static grove_status ask_all(gv_front *front, grove_env *env) {
     static const char map[] = "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"v\"}}";
+    static const char again[] = "{\"data\":{\"k\":\"x\"}}";
     static const char patch[] = "{\"data\":{\"k\":\"w\"}}";
     static const struct {
         gv_front_request request;
@@ -138,6 +139,12 @@ static grove_status ask_all(gv_front *front, grove_env *env) {
         {{"PATCH", CORE "/configmaps/a", NULL, "application/merge-patch+json", patch,
           sizeof patch - 1},
          200},
+        {{"PATCH", CORE "/configmaps/a?fieldManager=m", NULL, "application/apply-patch+yaml", patch,
+          sizeof patch - 1},
+         200},
+        {{"PATCH", CORE "/configmaps/a?fieldManager=n", NULL, "application/apply-patch+yaml", again,
+          sizeof again - 1},
+         409},
         {{"GET", CORE "/configmaps?limit=1", TABLE, NULL, "", 0}, 200},
         {{"GET", "/apis/policy/v1", NULL, NULL, "", 0}, 200},
         {{"GET", CORE "/configmaps/b", NULL, NULL, "", 0}, 404},
@@ -156,12 +163,14 @@ static grove_status run(grove_env *env, void *ctx) {
     gv_front *front = NULL;
     gv_front_sink sink = {&lines, take_line, take_end};
     (void)ctx;
-    grove_status st = grove_sim_new(env, NULL, &sim, NULL);
+    grove_sim_options options = {.size = (uint32_t)sizeof options,
+                                 .flags = GROVE_SIM_MANAGED_FIELDS};
+    grove_status st = grove_sim_new(env, &options, &sim, NULL);
     st = st < 0 ? st : gv_front_new(env, sim, &front, NULL);
     st = st < 0 ? st : ask_all(front, env);
     st = st < 0 ? st : gv_front_pump(front, &sink, NULL);
     if (st == GROVE_OK) {
-        assert_int_equal(lines, 3); /* ADDED, MODIFIED, DELETED */
+        assert_int_equal(lines, 4); /* ADDED, MODIFIED twice, DELETED */
     }
     gv_front_free(front);
     grove_sim_free(sim);

@@ -105,7 +105,8 @@ static int make_cluster(daemon_state *d) {
     grove_error err = GROVE_ERROR_INIT;
     cluster_options options = {.seed = d->options->seed,
                                .strict_namespaces = 1,
-                               .sim_flags = d->options->no_operator ? 0 : GROVE_SIM_LONE_PODS,
+                               .sim_flags = GROVE_SIM_MANAGED_FIELDS |
+                                            (d->options->no_operator ? 0 : GROVE_SIM_LONE_PODS),
                                .no_operator = d->options->no_operator,
                                .stock_scheduler = d->options->no_operator};
     d->wall_start = read_clock(CLOCK_REALTIME);

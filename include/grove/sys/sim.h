@@ -63,6 +63,8 @@ typedef grove_status (*grove_sim_admit_fn)(void *ctx, grove_sim_review *review);
                                               deleted, as on a cluster without a cloud controller */
 #define GROVE_SIM_LONE_PODS \
     0x20u /**< the built-in schedulers pass over pods of a gang, which somebody else places */
+#define GROVE_SIM_MANAGED_FIELDS \
+    0x40u /**< metadata.managedFields tell which client wrote what; costs time and memory */
 #define GROVE_SIM_AUTO_NAMESPACES 0x10u /**< a missing namespace is made on first use */
 
 /** Options of grove_sim_new; zero takes the default in brackets. Times in nanoseconds. Since 0.1. */
