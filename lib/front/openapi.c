@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * OpenAPI v3 as far as clients decide by it: which paths exist, which query parameters writes take, and the
- * schemas of Grove's kinds. Without a schema kubectl leaves the checking of fields to the server.
+ * schemas: whole ones of Grove's kinds and of what a pod's spec is, the outline of other built-in kinds.
  */
 #include "front/parts.h"
 
@@ -129,10 +129,60 @@ static void schema_name(grove_kind kind, char *out, size_t cap) {
     }
 }
 
+static void put_property(grove_builder *b, const char *key, const char *type, const char *text) {
+    grove_builder_open_object(b, key);
+    grove_builder_string(b, "type", type);
+    grove_builder_string(b, "description", text);
+    grove_builder_close(b);
+}
+
+/* A pod's spec is what a PodClique's template holds. */
+static grove_status put_pod_spec(grove_builder *b, grove_env *env) {
+    grove_doc *crd = NULL;
+    grove_status st = read_crd(env, GROVE_KIND_PODCLIQUE, &crd);
+    const grove_node *spec = grove_node_at_path(
+        crd ? grove_doc_root(crd) : NULL,
+        "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/podSpec");
+    if (spec) {
+        grove_builder_link(b, "spec", crd, spec);
+    }
+    grove_doc_unref(crd);
+    return st;
+}
+
+/* The outline of a built-in kind: its members, and for a pod its spec. */
+static grove_status put_outline(grove_builder *b, grove_env *env, grove_kind kind) {
+    char name[256];
+    grove_status st = GROVE_OK;
+    schema_name(kind, name, sizeof name);
+    grove_builder_open_object(b, name);
+    grove_builder_string(b, "type", "object");
+    grove_builder_string(b, "description", "A built-in kind of Kubernetes.");
+    grove_builder_open_object(b, "properties");
+    put_property(b, "apiVersion", "string", "Group and version of this form of the object.");
+    put_property(b, "kind", "string", "The kind of the object.");
+    put_property(b, "metadata", "object", "Name, namespace, labels, owners.");
+    if (kind == GROVE_KIND_POD) {
+        st = put_pod_spec(b, env);
+    } else {
+        put_property(b, "spec", "object", "What is wanted.");
+    }
+    put_property(b, "status", "object", "What is.");
+    grove_builder_close(b);
+    grove_builder_open_array(b, GVK);
+    put_gvk(b, NULL, kind);
+    grove_builder_close(b);
+    grove_builder_close(b);
+    return st;
+}
+
 static grove_status put_schema(grove_builder *b, grove_env *env, grove_kind kind) {
     char name[256];
     grove_doc *crd = NULL;
-    grove_status st = grove_kind_is_custom(kind) ? read_crd(env, kind, &crd) : GROVE_OK;
+    if (!grove_kind_is_custom(kind)) {
+        return put_outline(b, env, kind);
+    }
+    grove_status st = read_crd(env, kind, &crd);
     const grove_node *schema = grove_node_at_path(crd ? grove_doc_root(crd) : NULL,
                                                   "/spec/versions/0/schema/openAPIV3Schema");
     if (st == GROVE_OK && schema) {

@@ -57,7 +57,7 @@ STEPS = [
     ('85-edit', 'same'), ('86-edit-no-change', 'same'), ('87-edit-invalid', r'could not be patched: admission webhook .*minAvailable: Invalid value: '),
     ('89-rollout-restart', r'no kind "PodCliqueSet" is registered'), ('90-rollout-status', r'no kind "PodCliqueSet" is registered'),
     ('91-api-resources', r'(?m)^podcliquesets +pcs +grove\.io/v1alpha1 +true +PodCliqueSet$'), ('92-api-resources-group', 'same'),
-    ('93-api-versions', r'(?m)^scheduler\.grove\.io/v1alpha1$'), ('94-explain', r'(?m)^FIELD: template <Object>$'), ('96-version', r'Server Version: v1\.34'),
+    ('93-api-versions', r'(?m)^scheduler\.grove\.io/v1alpha1$'), ('94-explain', r'(?m)^FIELD: template <Object>$'), ('95-explain-pod', r'(?s)FIELD: schedulingGates <.*name\t<string> -required-'), ('96-version', r'Server Version: v1\.34'),
     ('97-cluster-info', 'same'), ('98-raw-readyz', 'same'), ('99-raw-healthz', 'same'), ('100-raw-livez', 'same'), ('101-raw-version', r'"minor": ?"34"'),
     ('102-raw-openapi-v3', r'"apis/grove\.io/v1alpha1"'), ('103-raw-nosuch', 'same'), ('104-can-i', 'same'), ('105-can-i-no', 'same'),
     ('106-can-i-list', r'(?m)^\*\.\* +\[\] +\[\] +\[\*\]$'), ('107-whoami', r'(?m)^Username +admin$'), ('108-logs', 'simulated'), ('109-exec', 'simulated'),
