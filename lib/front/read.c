@@ -80,7 +80,101 @@ grove_status gv_front_check_version(gv_front_call *c, bool *out_ok) {
                : GROVE_OK;
 }
 
+/* Asked for a version that has not come to pass. */
+static grove_status refuse_future(gv_front_call *c, const char *version, const char *now) {
+    char why[200];
+    grove_builder *b = NULL;
+    grove_status st = grove_builder_new(c->env, &b);
+    if (st < 0) {
+        return st;
+    }
+    (void)snprintf(why, sizeof why, "Too large resource version: %.40s, current: %.40s", version,
+                   now);
+    grove_builder_open_object(b, NULL);
+    grove_builder_string(b, "kind", "Status");
+    grove_builder_string(b, "apiVersion", "v1");
+    grove_builder_open_object(b, "metadata");
+    grove_builder_close(b);
+    grove_builder_string(b, "status", "Failure");
+    grove_builder_string(b, "message", why);
+    grove_builder_string(b, "reason", "Timeout");
+    grove_builder_open_object(b, "details");
+    grove_builder_open_array(b, "causes");
+    grove_builder_open_object(b, NULL);
+    grove_builder_string(b, "reason", "ResourceVersionTooLarge");
+    grove_builder_string(b, "message", "Too large resource version");
+    grove_builder_close(b);
+    grove_builder_close(b);
+    grove_builder_int64(b, "retryAfterSeconds", 1);
+    grove_builder_close(b);
+    grove_builder_int64(b, "code", 504);
+    grove_builder_close(b);
+    c->res->retry_after_s = 1;
+    c->form = GV_FORM_JSON;
+    st = gv_front_built(c, 504, b);
+    grove_builder_free(b);
+    return st;
+}
+
+static bool is_later(const char *version, const char *now) {
+    size_t n = strlen(version), m = strlen(now);
+    return n != m ? n > m : strcmp(version, now) > 0;
+}
+
+/* A page that is too old: the Status offers to go on with the list as it is now. */
+static grove_status refuse_expired(gv_front_call *c, const grove_sim_result *res,
+                                   const char *position) {
+    char token[GV_FRONT_TARGET_MAX];
+    grove_builder *b = NULL;
+    const grove_node *root = grove_doc_root(res->doc);
+    grove_status st = grove_builder_new(c->env, &b);
+    if (st < 0) {
+        return st;
+    }
+    (void)snprintf(token, sizeof token, "0%s", strchr(position, ':'));
+    grove_builder_open_object(b, NULL);
+    for (const grove_node *m = grove_node_first(root); m; m = grove_node_next(root, m)) {
+        const char *key = grove_node_key(m, NULL);
+        if (strcmp(key, "metadata") != 0) {
+            grove_builder_copy(b, key, m);
+            continue;
+        }
+        grove_builder_open_object(b, key);
+        grove_builder_string(b, "continue", token);
+        grove_builder_close(b);
+    }
+    grove_builder_close(b);
+    c->form = GV_FORM_JSON;
+    st = gv_front_built(c, 410, b);
+    grove_builder_free(b);
+    return st;
+}
+
+/* As asked for, unless it is asked of the future, or of a past that is forgotten. */
+static grove_status answer_list(gv_front_call *c, const grove_op *op, const char *version) {
+    grove_sim_result res = {.size = (uint32_t)sizeof res};
+    grove_status st = grove_sim_execute(c->sim, op, &res);
+    if (st < 0) {
+        return st;
+    }
+    const char *now = grove_node_text(
+        grove_node_at_path(res.doc ? grove_doc_root(res.doc) : NULL, "/metadata/resourceVersion"));
+    if (version && res.status == GROVE_OK && now && is_later(version, now)) {
+        char copy[40];
+        (void)snprintf(copy, sizeof copy, "%s", now);
+        grove_doc_unref(res.doc);
+        return refuse_future(c, version, copy);
+    }
+    if (res.http == 410 && res.doc && gv_front_query_get(&c->query, "continue")) {
+        st = refuse_expired(c, &res, op->position);
+        grove_doc_unref(res.doc);
+        return st;
+    }
+    return gv_front_result(c, &res);
+}
+
 static grove_status list(gv_front_call *c) {
+    char exact[64];
     int64_t limit = 0;
     bool ok = true;
     grove_status st = number(c, "limit", &limit, &ok);
@@ -96,7 +190,12 @@ static grove_status list(gv_front_call *c) {
     op.label_selector = gv_front_query_get(&c->query, "labelSelector");
     op.field_selector = gv_front_query_get(&c->query, "fieldSelector");
     op.position = gv_front_query_get(&c->query, "continue");
-    return gv_front_execute(c, &op);
+    const char *match = gv_front_query_get(&c->query, "resourceVersionMatch");
+    if (match && strcmp(match, "Exact") == 0 && !op.position) {
+        (void)snprintf(exact, sizeof exact, "%.40s:", version); /* a page of it, from the start */
+        op.position = exact;
+    }
+    return answer_list(c, &op, any ? NULL : version);
 }
 
 grove_status gv_front_read(gv_front_call *c) {

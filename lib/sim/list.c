@@ -152,6 +152,12 @@ static grove_status build(gv_sim_call *c, const page *p, const items *all, const
 
 static grove_status list_at(gv_sim_call *c, const page *p, const gv_sim_filter *f) {
     gv_sim_table *t = &c->sim->tables[c->kind];
+    if (p->rv > c->sim->rv) {
+        gv_sim_cause cause = {"ResourceVersionTooLarge", "Too large resource version", ""};
+        return gv_sim_refuse(c, 504, "Timeout", &cause,
+                             "Too large resource version: %llu, current: %llu",
+                             (unsigned long long)p->rv, (unsigned long long)c->sim->rv);
+    }
     if (p->rv < t->lost_rv) {
         return gv_sim_refuse(c, 410, "Expired", NULL,
                              "The provided continue parameter is too old to display a consistent "

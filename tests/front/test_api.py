@@ -356,6 +356,39 @@ class Words(Case):
             self.assertIn('simulated', self.ask('GET', f'{CORE}/pods/{pod}/{sub}', want=501)['message'])
 
 
+class Versions(Case):
+    """Which state a list shows."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ('a', 'b', 'c'):
+            self.ask('POST', f'{CORE}/configmaps', config_map(name, k='1'), want=201)
+        self.then = self.ask('GET', f'{CORE}/configmaps')['metadata']['resourceVersion']
+        self.ask('DELETE', f'{CORE}/configmaps/b')
+        self.ask('POST', f'{CORE}/configmaps', config_map('d', k='1'), want=201)
+
+    def names(self, query):
+        data = self.ask('GET', f'{CORE}/configmaps?{query}')
+        return [i['metadata']['name'] for i in data['items']], data['metadata']
+
+    def test_exactly_then_at_least_then_and_now(self):
+        exact, meta = self.names(f'resourceVersion={self.then}&resourceVersionMatch=Exact')
+        self.assertEqual((exact, meta['resourceVersion']), (['a', 'b', 'c'], self.then))
+        for query in (f'resourceVersion={self.then}&resourceVersionMatch=NotOlderThan', f'resourceVersion={self.then}', 'resourceVersion=0', ''):
+            self.assertEqual(self.names(query)[0], ['a', 'c', 'd'], query)
+
+    def test_exactly_then_in_pages(self):
+        first, meta = self.names(f'resourceVersion={self.then}&resourceVersionMatch=Exact&limit=2')
+        rest, end = self.names(f'limit=2&continue={meta["continue"]}')
+        self.assertEqual((first + rest, end['resourceVersion']), (['a', 'b', 'c'], self.then))
+
+    def test_the_future_is_refused(self):
+        for query in ('resourceVersion=99999999', 'resourceVersion=99999999&resourceVersionMatch=NotOlderThan',
+                      'resourceVersion=99999999&resourceVersionMatch=Exact'):
+            data = self.ask('GET', f'{CORE}/configmaps?{query}', want=504)
+            self.assertEqual((data['reason'], data['details']['causes'][0]['reason']), ('Timeout', 'ResourceVersionTooLarge'))
+
+
 class Ownership(Case):
     """managedFields, and server-side apply by them."""
 

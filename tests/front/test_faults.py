@@ -268,14 +268,23 @@ class Restarts(Case):
         self.assertEqual(event['object']['metadata']['name'], 'b')
 
     def test_history_may_be_lost(self):
-        self.start({'do': 'restart', 'verb': 'create', 'nth': 2, 'forget': True})
+        self.start({'do': 'restart', 'verb': 'create', 'nth': 4, 'forget': True})
+        self.create('0')
         self.create('a')
-        version = self.groved.ask('GET', MAPS)[2]['metadata']['resourceVersion']
+        page = self.groved.ask('GET', f'{MAPS}?limit=1')[2]['metadata']
+        version = page['resourceVersion']
+        self.create('aa')
         self.fails(http.client.RemoteDisconnected, 'POST', MAPS, config_map('b'))
         self.come_back()
         self.create('c')
         event = next(self.groved.watch(f'{MAPS}?watch=1&resourceVersion={int(version) - 1}'))
         self.assertEqual((event['type'], event['object']['code']), ('ERROR', 410))
+        status, _, gone = self.groved.ask('GET', f'{MAPS}?limit=1&continue={page["continue"]}')
+        self.assertEqual((status, gone['reason']), (410, 'Expired'))
+        rest = self.groved.ask('GET', f'{MAPS}?continue={gone["metadata"]["continue"]}')[2]
+        self.assertEqual([i['metadata']['name'] for i in rest['items']], ['a', 'aa', 'c'])
+        exact = self.groved.ask('GET', f'{MAPS}?resourceVersion={version}&resourceVersionMatch=Exact')
+        self.assertEqual((exact[0], exact[2]['reason']), (410, 'Expired'))
 
 
 class Certificates(Case):
