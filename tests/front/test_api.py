@@ -268,14 +268,16 @@ class Errors(Case):
         self.ask('POST', f'{CORE}/configmaps', config_map('have', a='1'), want=201)
         self.ask('POST', f'{GROVE}/podcliquesets', small(), want=201)
         pod = self.pods()[0]['metadata']['name']
+        version = self.ask('GET', f'{CORE}/pods')['metadata']['resourceVersion']
         with open(os.path.join(GOLDEN, 'errors.jsonl'), encoding='utf-8') as f:
             cases = [json.loads(line) for line in f]
         for case in cases:
-            path = case['path'].replace('{pod}', pod)
+            path = case['path'].replace('{pod}', pod).replace('{version}', version)
             with self.subTest(case['name']):
                 headers = case.get('headers', {})
                 status, _, data = self.groved.ask(case['method'], path, case.get('body'), headers.get('Content-Type', 'application/json'),
-                                                  headers.get('Accept', 'application/json'))
+                                                  headers.get('Accept', 'application/json'),
+                                                  {k: v for k, v in headers.items() if k.startswith('Impersonate')})
                 self.assertEqual(status, case['status'], data)
                 want = case['response']
                 if isinstance(want, str):

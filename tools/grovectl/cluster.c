@@ -132,14 +132,20 @@ static grove_status guard_scale(cluster *c, grove_sim_review *review) {
     return GROVE_OK;
 }
 
+/* Kinds with a resource definition of ours; those that the engine writes only where clients come too. */
+static bool is_judged(const cluster *c, grove_kind kind) {
+    return kind == GROVE_KIND_PODCLIQUESET || kind == GROVE_KIND_CLUSTERTOPOLOGYBINDING ||
+           (c->options.judge_children &&
+            (kind == GROVE_KIND_PODCLIQUE || kind == GROVE_KIND_PODCLIQUESCALINGGROUP ||
+             kind == GROVE_KIND_PODGANG));
+}
+
 static grove_status admit(void *ctx, grove_sim_review *review) {
     cluster *c = ctx;
     if (review->subresource == GROVE_SUBRESOURCE_SCALE) {
         return guard_scale(c, review);
     }
-    bool ours = review->kind == GROVE_KIND_PODCLIQUESET ||
-                review->kind == GROVE_KIND_CLUSTERTOPOLOGYBINDING;
-    if (!ours || review->verb == GROVE_VERB_DELETE ||
+    if (!is_judged(c, review->kind) || review->verb == GROVE_VERB_DELETE ||
         review->subresource != GROVE_SUBRESOURCE_NONE) {
         return GROVE_OK;
     }

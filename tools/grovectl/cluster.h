@@ -20,6 +20,7 @@ typedef struct cluster_options {
     int instant;           /* pods are Ready as soon as they are bound */
     int no_operator; /* neither engine nor admission: whoever speaks to its API is the operator */
     int strict_namespaces; /* a namespace that nobody made is an error, as on a server */
+    int judge_children; /* PodCliques, groups and gangs have to be valid too: clients may write them */
     int stock_scheduler; /* default-scheduler is the cluster's own, pod by pod; binders leave it out */
     /* Puts something between engine and cluster, such as a recorder; NULL: nothing. On success
      * *backend is the outer one. */

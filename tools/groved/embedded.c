@@ -105,6 +105,7 @@ static int make_cluster(daemon_state *d) {
     grove_error err = GROVE_ERROR_INIT;
     cluster_options options = {.seed = d->options->seed,
                                .strict_namespaces = 1,
+                               .judge_children = 1,
                                .sim_flags = GROVE_SIM_MANAGED_FIELDS |
                                             (d->options->no_operator ? 0 : GROVE_SIM_LONE_PODS),
                                .no_operator = d->options->no_operator,
