@@ -107,6 +107,17 @@ class Kubectl(KubectlCase):
         self.assertEqual(self.run_once('create', 'configmap', 'm', '--from-literal=a=b', namespace='made'), 'configmap/m created\n')
         self.assertEqual(self.run_once('get', 'configmap', 'm', '-o', 'jsonpath={.data.a}', namespace='made'), 'b')
         self.assertEqual(self.run_once('create', 'serviceaccount', 's', namespace='made'), 'serviceaccount/s created\n')
+        for words, path, value in (('secret generic k --from-literal=a=b --from-literal=c=', '{.data}', {'a': 'Yg==', 'c': ''}),
+                                   ('role r --verb=get,list --resource=pods', '{.rules}', [{'apiGroups': [''], 'resources': ['pods'], 'verbs': ['get', 'list']}]),
+                                   ('rolebinding b --role=r --serviceaccount=made:s', '{.subjects}', [{'kind': 'ServiceAccount', 'name': 's', 'namespace': 'made'}]),
+                                   ('pdb p --selector=a=b --min-available=50%', '{.spec}', {'minAvailable': '50%', 'selector': {'matchLabels': {'a': 'b'}}}),
+                                   ('service clusterip v --tcp=80:8080', '{.spec.ports}', [{'name': '80-8080', 'port': 80, 'protocol': 'TCP', 'targetPort': 8080}])):
+            if OLD and words.startswith('pdb'):
+                continue  # asks for policy/v1beta1
+            with self.subTest(words):
+                self.assertIn('created', self.run_once('create', *words.split(), namespace='made'))
+                kind, name = words.split()[0], words.replace('generic ', '').replace('clusterip ', '').split()[1]
+                self.assertEqual(json.loads(self.run_once('get', kind, name, '-o', f'jsonpath={path}', namespace='made')), value)
         self.run_once('delete', 'namespace', 'made')
 
     def test_label_annotate_patch(self):
