@@ -75,8 +75,13 @@ static void ask(gv_front *front, char *line, size_t len) {
         *tab = '\0';
         line = tab + 1;
     }
-    gv_front_request in = {field[0], field[1], field[2],
-                           field[3], field[4], field[4][0] ? (size_t)(end - field[4]) : 0};
+    gv_front_request in = {.method = field[0],
+                           .target = field[1],
+                           .accept = field[2],
+                           .content_type = field[3],
+                           .body = field[4],
+                           .body_len = field[4][0] ? (size_t)(end - field[4]) : 0,
+                           .agent = "fuzz/1"};
     gv_front_response_init(&out, the_env);
     require(gv_front_handle(front, &in, &out) == GROVE_OK);
     check_answer(&out);
@@ -108,7 +113,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     grove_sim *sim = NULL;
     gv_front *front = NULL;
     require(grove_env_new(NULL, &the_env) == GROVE_OK);
-    require(grove_sim_new(the_env, NULL, &sim, NULL) == GROVE_OK);
+    grove_sim_options options = {.size = (uint32_t)sizeof options,
+                                 .flags = GROVE_SIM_MANAGED_FIELDS | GROVE_SIM_LONE_PODS};
+    require(grove_sim_new(the_env, &options, &sim, NULL) == GROVE_OK);
     require(grove_sim_add_nodes(sim, "nodes=2", NULL) == GROVE_OK);
     require(gv_front_new(the_env, sim, &front, NULL) == GROVE_OK);
     ask_all(front, sim, (const char *)data, size);

@@ -15,6 +15,9 @@
 static grove_status read_head(gv_faults *faults, const grove_doc *doc, grove_error *err) {
     const grove_node *root = grove_doc_root(doc), *list = grove_node_get(root, "faults");
     int64_t value = 0;
+    if (grove_node_type(root) != GROVE_OBJECT) {
+        return gv_fault_wrong(doc, root, err, "a script is an object with a list of faults");
+    }
     for (const grove_node *m = grove_node_first(root); m; m = grove_node_next(root, m)) {
         const char *key = grove_node_key(m, NULL);
         bool seed = strcmp(key, "seed") == 0, limit = strcmp(key, "limit") == 0;

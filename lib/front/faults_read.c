@@ -307,7 +307,9 @@ grove_status gv_fault_read(const grove_doc *doc, const grove_node *node, gv_faul
     out_fault->act = (gv_fault_act)act;
     out_fault->plan.acts = act;
     out_fault->plan.hang_whole = !grove_node_get(node, "after");
-    (void)snprintf(out_fault->name, sizeof out_fault->name, "%s", grove_node_text(at.node));
+    if (st == GROVE_OK) {
+        (void)snprintf(out_fault->name, sizeof out_fault->name, "%s", grove_node_text(at.node));
+    }
     for (const grove_node *m = grove_node_first(node); st == GROVE_OK && m;
          m = grove_node_next(node, m)) {
         bool known = false;

@@ -373,7 +373,7 @@ class Scripts(Case):
         self.assertIn('groved: fault busy: 1 of 3\n', self.groved.process.stderr.read())
 
     def test_a_wrong_script_is_told_with_its_line(self):
-        cases = {'faults: 3': "line 1: 'faults' must be a list",
+        cases = {'[1]': 'line 1: a script is an object', 'faults:\n- do: [drop]': 'line 2: do is one of', 'faults: 3': "line 1: 'faults' must be a list",
                  'faults:\n- do: nosuch': 'line 2: do is one of drop, answer, cut, hang, slow, delay, no-bookmarks, stale, restart, certificate',
                  'faults:\n- do: cut\n  code: 3': "line 3: cut has no member 'code'",
                  'faults:\n- do: drop\n  verb: read': 'line 3: verb is one of any, get, list, watch',
