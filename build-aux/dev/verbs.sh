@@ -207,7 +207,11 @@ verb_bench() { # [NAME]
         found=$((found + 1))
         compile "$folder" "bench/$name" || return 1
         say "== $name"
-        "$folder/bench/$name" "$ROOT" | tee -a "$log" | sed '/^{"bench"/d'
+        if [ -x "$ROOT/bench/$name.sh" ]; then # what it is measured beside has to be started
+            "$ROOT/bench/$name.sh" "$folder/bench/$name" "$ROOT"
+        else
+            "$folder/bench/$name" "$ROOT"
+        fi | tee -a "$log" | sed '/^{"bench"/d'
     done
     [ "$found" -gt 0 ] || die "no bench${1:+ named $1}"
     grep '^{"bench"' "$log" || die "no bench printed a figure"

@@ -126,6 +126,36 @@ static void enter(gv_k8s_framer *f, gv_k8s_piece inside) {
 
 /* ---- streams ---- */
 
+/*
+ * Events of Kubernetes are lines, in which no line feed can stand: what begins as one ends at its line feed,
+ * found without a look at the bytes between. Anything else is counted through.
+ */
+#define LINE "{\"type\":\""
+
+/* False: it is no such line. */
+static bool scan_line(gv_k8s_framer *f) {
+    const char *begin = f->bytes.data + f->start;
+    size_t have = (size_t)f->bytes.len - f->start, n = sizeof LINE - 1;
+    if (memcmp(begin, LINE, have < n ? have : n) != 0) {
+        return false;
+    }
+    const char *from = f->bytes.data + f->at;
+    const char *feed = memchr(from, '\n', (size_t)f->bytes.len - f->at);
+    if (!feed) {
+        f->at = have < n ? f->at : (size_t)f->bytes.len;
+        f->broken = have > GV_K8S_DOCUMENT_LIMIT;
+        return true;
+    }
+    f->at = (size_t)(feed - f->bytes.data) + 1;
+    f->end = f->at - 1;
+    while (f->end > f->start && is_space(f->bytes.data[f->end - 1])) {
+        f->end--;
+    }
+    f->piece = GV_K8S_PIECE_DOCUMENT;
+    f->place = GV_K8S_BEFORE;
+    return true;
+}
+
 static void scan_stream(gv_k8s_framer *f) {
     size_t len = (size_t)f->bytes.len;
     while (f->place == GV_K8S_BEFORE && f->at < len && !f->broken) {
@@ -138,7 +168,10 @@ static void scan_stream(gv_k8s_framer *f) {
             f->broken = true;
         }
     }
-    if (f->place == GV_K8S_INSIDE && !f->broken && pass_container(f)) {
+    if (f->place != GV_K8S_INSIDE || f->broken || scan_line(f)) {
+        return;
+    }
+    if (pass_container(f)) {
         f->piece = GV_K8S_PIECE_DOCUMENT;
         f->end = f->at;
         f->place = GV_K8S_BEFORE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cuts bytes into JSON values, however they arrive: by depth of brackets outside of strings, so that neither
- * line breaks inside a value nor their absence between two matter. In two forms: a stream of objects (a
+ * Cuts bytes into JSON values, however they arrive: watch events at their line feed, anything else by depth of
+ * brackets outside of strings, so that neither line breaks inside a value nor their absence matter. In two forms: a stream of objects (a
  * watch), and one list, whose items come one by one while the rest is still on its way.
  */
 #ifndef GV_K8S_FRAMER_H

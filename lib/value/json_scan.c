@@ -124,8 +124,9 @@ static gv_str raw_string(gv_scan *s, bool *out_escaped) {
             return (gv_str){begin, (size_t)(p - begin)};
         }
         if (*p == '\\') {
+            bool quoted = s->end - p >= 2 && (p[1] == '"' || p[1] == '\\'); /* nearly all */
             *out_escaped = true;
-            n = escape_at(p, s->end, &c);
+            n = quoted ? 2 : escape_at(p, s->end, &c);
         } else if ((unsigned char)*p >= 0x80) {
             n = wide_at(p, s->end);
         }

@@ -48,8 +48,13 @@ const char *gv_json_plain(const char *s, const char *end) {
     while (end - s >= 8) {
         uint64_t x;
         memcpy(&x, s, sizeof x);
-        if (special_bytes(x) != 0) {
+        const uint64_t special = special_bytes(x);
+        if (special != 0) {
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+            return s + __builtin_ctzll(special) / 8; /* the lowest one is never a false alarm */
+#else
             break;
+#endif
         }
         s += 8;
     }

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# bench_k8s beside client-go's informer against the local control plane: bench_k8s.sh PROGRAM ROOT. Without one the
+# figures that need no server are measured, and the rest is said to be missing.
+set -euo pipefail
+program=$1 root=$2
+folder=$(mktemp -d)
+started=0
+trap '[ "$started" = 0 ] || "$root/dev" control-plane down >&2 || true; rm -rf "$folder"' EXIT
+"$root/dev" control-plane status >/dev/null 2>&1 || started=1
+if ! command -v go >/dev/null || ! "$root/dev" control-plane up >"$folder/up" 2>&1; then
+    started=0
+    "$program" "$root"
+    echo "bench_k8s: no control plane can be started here: what needs a server was not measured" >&2
+    exit 0
+fi
+GROVE_BENCH_KUBECONFIG=$(sed -n 's/^KUBECONFIG=//p' "$folder/up")
+export GROVE_BENCH_KUBECONFIG GROVE_BENCH_PODS=${GROVE_BENCH_PODS:-2000}
+(cd "$root/tests/control-plane" && CGO_ENABLED=0 go build -buildvcs=false -trimpath -o "$folder/informer" ./cmd/informer) >&2
+"$root/dev" control-plane kubectl create namespace bench >/dev/null
+cat >"$folder/peer" <<EOT
+"$folder/informer" --kubeconfig "$GROVE_BENCH_KUBECONFIG" --namespace bench --pods $GROVE_BENCH_PODS \
+    --updates $GROVE_BENCH_PODS >"$folder/informer.log" 2>&1 &
+echo \$! >"$folder/informer.pid"
+for _ in \$(seq 600); do grep -q sync_cpu "$folder/informer.log" && exit 0; sleep 0.1; done
+exit 1
+EOT
+GROVE_BENCH_WAIT="bash $folder/peer" "$program" "$root"
+for _ in $(seq 100); do
+    grep -q event_cpu "$folder/informer.log" && break
+    sleep 0.1
+done
+peer() { # KEY FIGURE UNIT
+    local value
+    value=$(sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" "$folder/informer.log")
+    echo "{\"bench\":\"k8s\",\"figure\":\"$2\",\"value\":${value:-0},\"unit\":\"$3\",\"setting\":\"client-go informer, the same pods and events\"}"
+}
+peer sync_cpu_ms informer_sync_cpu_ms ms
+peer heap_bytes_a_pod informer_bytes_a_pod bytes
+peer event_cpu_us informer_event_cpu_us us
+kill "$(cat "$folder/informer.pid")" 2>/dev/null || true
+"$root/dev" control-plane kubectl delete namespace bench --wait=false >/dev/null
