@@ -105,6 +105,18 @@ verb_bindings() { # what the bindings need beyond `./dev test`
     "$ROOT/build-aux/bindings.sh" "$BUILD"
 }
 
+verb_live() { # [STAGE...] groved under its own rights on a real control plane; GROVE_LIVE_CASES, GROVE_LIVE_ROUNDS
+    local script="$ROOT/tests/control-plane/control-plane.sh" was_up=1 result=0
+    deps_ensure build test cluster
+    configure "$BUILD"
+    compile "$BUILD" tools/groved/groved
+    "$script" status >/dev/null 2>&1 || was_up=0
+    "$script" up >/dev/null || return $? # 77: it cannot be had here
+    python3 "$ROOT/tests/live/live.py" --groved "$BUILD/tools/groved/groved" "$@" || result=$?
+    [ "$was_up" = 1 ] || "$script" down
+    return "$result"
+}
+
 verb_gates() { exec python3 "$ROOT/build-aux/gates.py" "$@"; }
 verb_asan() { variant_test asan "$@"; }
 verb_clang() { deps_ensure gates && variant_test clang "$@"; }
@@ -358,6 +370,7 @@ usage: ./dev VERB [ARGS...]
   wasm                 the JSON-only core as WebAssembly, its answers compared
   bindings             Python and Go: types, leaks, packages, race detector
   k8s                  the Kubernetes backend and the engine against that control plane
+  live [STAGE...]      groved on that control plane, under its own rights: tests/live
 
   deps [GROUP...|all]  installs missing Debian packages (build-aux/packages.txt); other verbs call it
   hooks                switches on the pre-commit hook of this clone

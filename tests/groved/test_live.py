@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """groved on a cluster that is not its own: start, lead, hand over, webhooks, shadow mode, end.
 
-usage: test_live.py --groved PROGRAM [unittest arguments]
+usage: test_live.py --groved PROGRAM --grovectl PROGRAM [unittest arguments]
 
 The cluster is an embedded one without an operator in it, served over HTTP by a second groved. What needs a real API
 server (RBAC, webhooks that are called, garbage collection) is in tests/live.
@@ -14,6 +14,7 @@ import http.client
 import json
 import os
 import ssl
+import subprocess
 import sys
 import tempfile
 import time
@@ -23,7 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from groved import Groved, MERGE  # noqa: E402
 from daemon import Daemon, ELECTION  # noqa: E402
 
-PROGRAM = None
+PROGRAM = GROVECTL = None
 SETS = '/apis/grove.io/v1alpha1/namespaces/default/podcliquesets'
 LEASES = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
 LEASE = 'grove-operator-leader-election'
@@ -353,9 +354,77 @@ class Webhooks(Live):
         self.assertEqual(self.cluster.ask('GET', '/api/v1/namespaces/default/secrets/grove-webhook-server-cert')[0], 404)
 
 
+class Grovectl(Live):
+    """The verbs that look at a running cluster."""
+
+    def run_verb(self, *words):
+        done = subprocess.run([GROVECTL, *words, '--kubeconfig', self.cluster.kubeconfig], capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_tree_status_explain_and_fit(self):
+        self.create(demo(pods=2))
+        code, told, _ = self.run_verb('status')
+        self.assertEqual((code, told.splitlines()[0]), (1, 'default/demo  0 of 1 available'))
+        d = self.daemon('--no-webhooks')
+        until('the set is available', lambda: self.available() == 1)
+        until('it comes to rest', lambda: d.metrics()['grove_operations_in_flight'] == 0)
+        until('the gang runs', lambda: self.run_verb('status')[:2] == (0, 'default/demo  1 of 1 available\n'))
+        told = self.run_verb('tree')[1]
+        self.assertEqual([line.split()[0] for line in told.splitlines()], ['default/demo', 'clique', 'pod', 'pod', 'gang'])
+        self.assertIn('ready on node-', told)
+        self.assertEqual(self.run_verb('tree', 'other', '-n', 'default')[1], 'no PodCliqueSets\n')
+        self.assertEqual(self.run_verb('explain', 'pcs/demo')[0], 0)
+        self.assertEqual(self.run_verb('explain', 'pcs/none')[0], 1)
+        manifest = os.path.join(self.cluster.folder.name, 'more.json')
+        with open(manifest, 'w', encoding='utf-8') as f:
+            json.dump(demo('more'), f)
+        self.assertIn('default/more-0: fits', self.run_verb('fit', manifest)[1])
+
+    def test_doctor(self):
+        code, told, _ = self.run_verb('doctor')
+        self.assertEqual(code, 1)
+        self.assertIn("bad   the operator's Lease", told)
+        d = self.daemon('--webhook-url', 'https://localhost', config={'leaderElection': ELECTION})
+        d.wait_for('leading')
+        code, told, _ = self.run_verb('doctor')
+        self.assertEqual(code, 0, told)
+        self.assertIn('ok    podcliqueset-defaulting-webhook', told)
+
+    def test_no_cluster_is_status_2(self):
+        done = subprocess.run([GROVECTL, 'doctor', '--kubeconfig', '/nowhere'], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+
+
+class Install(Live):
+    def run_verb(self, *words):
+        return subprocess.run([PROGRAM, *words, '--kubeconfig', self.cluster.kubeconfig], capture_output=True, text=True, timeout=120)
+
+    def test_definitions_are_applied_and_taken_away(self):
+        done = self.run_verb('install-crds')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = {o['metadata']['name'] for o in self.items('/apis/apiextensions.k8s.io/v1/customresourcedefinitions')}
+        self.assertIn('podcliquesets.grove.io', names)
+        d = self.daemon('--webhook-url', 'https://localhost')
+        d.wait_for('leading')
+        self.create(demo(pods=1))
+        until('the set is available', lambda: self.available() == 1)
+        kept = self.run_verb('uninstall', '--keep-workloads')
+        self.assertEqual(kept.returncode, 0, kept.stderr)
+        self.assertEqual(self.items(HOOKS + 'mutatingwebhookconfigurations'), [])
+        self.assertEqual(self.available(), 1)
+        done = self.run_verb('uninstall')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.items(SETS), [])
+        self.assertEqual(self.items('/apis/apiextensions.k8s.io/v1/customresourcedefinitions'), [])
+
+    def test_wrong_words(self):
+        self.assertEqual(self.run_verb('install-crds', '--set', 'other').returncode, 2)
+
+
 if __name__ == '__main__':
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument('--groved', required=True)
+    parser.add_argument('--grovectl', required=True)
     known, rest = parser.parse_known_args()
-    PROGRAM = known.groved
+    PROGRAM, GROVECTL = known.groved, known.grovectl
     unittest.main(argv=[sys.argv[0], *rest])

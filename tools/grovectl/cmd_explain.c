@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* grovectl explain: why an object of a cluster waits, and for what. */
 #include "io.h"
+#include "live.h"
 #include "snapshot.h"
 #include "verbs.h"
 
@@ -14,6 +15,7 @@
 static const char help[] =
     "usage: grovectl explain KIND/NAME --cluster FILE [-n NAMESPACE] [--config FILE] [-o "
     "text|json]\n"
+    "       grovectl explain KIND/NAME --kubeconfig FILE [--context NAME] ...\n"
     "\n"
     "Says why an object is not where it should be: what waits, what it waits for and until when, "
     "and, for a\n"
@@ -27,6 +29,7 @@ static const char help[] =
 typedef struct request {
     grove_env *env;
     const char *object, *cluster_path, *config_path, *ns;
+    live_access access;
     int json;
     grove_config *config;
 } request;
@@ -49,7 +52,9 @@ static int parse(request *q, int argc, char **argv) {
         if (!value) {
             return usage();
         }
-        if (strcmp(word, "--cluster") == 0) {
+        if (live_option(&q->access, word, value)) {
+            /* taken */
+        } else if (strcmp(word, "--cluster") == 0) {
             q->cluster_path = value;
         } else if (strcmp(word, "--config") == 0) {
             q->config_path = value;
@@ -62,7 +67,8 @@ static int parse(request *q, int argc, char **argv) {
         }
         i++;
     }
-    return q->object && q->cluster_path && strchr(q->object, '/') ? EXIT_OK : usage();
+    int has_cluster = q->cluster_path || q->access.asked;
+    return q->object && has_cluster && strchr(q->object, '/') ? EXIT_OK : usage();
 }
 
 static int explain(request *q, grove_engine *engine, int64_t now) {
@@ -103,7 +109,7 @@ int cmd_explain(int argc, char **argv) {
         return EXIT_USAGE;
     }
     int code = io_read_config(q.env, q.config_path, &q.config);
-    code = code == EXIT_OK ? io_read_objects(q.env, q.cluster_path, 0, &objects) : code;
+    code = code == EXIT_OK ? live_or_file(q.env, &q.access, q.cluster_path, &objects) : code;
     code = code == EXIT_OK ? snapshot_engine(q.env, q.config, BINDERS, &objects, now, &engine)
                            : code;
     code = code == EXIT_OK ? explain(&q, engine, now) : code;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* grovectl fit: would these manifests find room on this cluster? */
 #include "cluster.h"
+#include "live.h"
 #include "io.h"
 #include "picture.h"
 #include "verbs.h"
@@ -12,6 +13,7 @@
 static const char help[] =
     "usage: grovectl fit FILE... --cluster FILE [--config FILE] [-o text|json]\n"
     "                    [--picture FILE.svg|FILE.html]\n"
+    "       grovectl fit FILE... --kubeconfig FILE [--context NAME] ...\n"
     "\n"
     "Applies the manifests to a copy of the cluster and says for each gang whether it finds room, "
     "with the\n"
@@ -24,6 +26,7 @@ static const char help[] =
 typedef struct request {
     grove_env *env;
     const char *cluster_path, *config_path, *picture;
+    live_access access;
     int json;
     grove_config *config;
     cluster *c;
@@ -58,15 +61,15 @@ static grove_status apply_served(request *q, const io_object *o, grove_error *er
 
 static int load_cluster(request *q, io_objects *objects) {
     grove_error err = GROVE_ERROR_INIT;
-    FILE *f = fopen(q->cluster_path, "r");
-    if (!f && strcmp(q->cluster_path, "-") != 0) { /* no file: a spec */
+    FILE *f = q->access.asked ? NULL : fopen(q->cluster_path, "r");
+    if (!f && !q->access.asked && strcmp(q->cluster_path, "-") != 0) { /* no file: a spec */
         return grove_sim_add_nodes(q->c->sim, q->cluster_path, &err) < 0 ? complain(NULL, &err)
                                                                          : EXIT_OK;
     }
     if (f) {
         fclose(f);
     }
-    int code = io_read_objects(q->env, q->cluster_path, 0, objects);
+    int code = live_or_file(q->env, &q->access, q->cluster_path, objects);
     static const char *const kinds[] = {"Node", "PriorityClass", "ClusterTopologyBinding", "Pod"};
     for (size_t k = 0; k < 4; k++) {
         for (size_t i = 0; code == EXIT_OK && i < objects->n; i++) {
@@ -78,7 +81,7 @@ static int load_cluster(request *q, io_objects *objects) {
                 continue;
             }
             if (apply_served(q, o, &err) < 0) {
-                code = complain(q->cluster_path, &err);
+                code = complain(o->file, &err);
             }
         }
     }
@@ -241,6 +244,8 @@ int cmd_fit(int argc, char **argv) {
         }
         if (word[0] != '-' || !word[1]) {
             argv[n++] = argv[i];
+        } else if (live_option(&q.access, word, value)) {
+            i++;
         } else if (value && strcmp(word, "--cluster") == 0) {
             q.cluster_path = argv[++i];
         } else if (value && strcmp(word, "--picture") == 0) {
@@ -253,7 +258,7 @@ int cmd_fit(int argc, char **argv) {
             return usage();
         }
     }
-    if (n == 0 || !q.cluster_path || grove_env_new(NULL, &q.env) < 0) {
+    if (n == 0 || (!q.cluster_path && !q.access.asked) || grove_env_new(NULL, &q.env) < 0) {
         return usage();
     }
     int code = io_read_config(q.env, q.config_path, &q.config);

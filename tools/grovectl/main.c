@@ -17,6 +17,9 @@ const verb grovectl_verbs[] = {
     {"explain", "why an object of a cluster waits", cmd_explain},
     {"fit", "would manifests find room on a cluster", cmd_fit},
     {"whatif", "which gangs keep room when nodes go or come", cmd_whatif},
+    {"tree", "sets of a cluster with what hangs below them", cmd_tree},
+    {"status", "what is not as it should be on a cluster", cmd_status},
+    {"doctor", "what a cluster lacks, and what stands in the way", cmd_doctor},
     {NULL, NULL, NULL},
 };
 

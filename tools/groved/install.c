@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `groved install-crds`: the resource definitions, applied by the server and waited for. */
-#include "install.h"
+#include "../grovectl/errand.h"
+#include "groved.h"
 
 #include <grove/admission.h>
 #include <grove/kinds.h>
@@ -72,7 +73,8 @@ int groved_install_crds(const groved_options *options) {
         groved_say("--set takes upstream or extended");
         return EXIT_WRONG_USAGE;
     }
-    int code = errand_begin(&e, options);
+    int begun = errand_begin(&e, "groved", options->kubeconfig, options->context);
+    int code = begun < 0 ? EXIT_WRONG_USAGE : EXIT_DONE;
     size_t n = sizeof defined / sizeof *defined;
     for (size_t i = 0; code == EXIT_DONE && i < n; i++) {
         code = apply(&e, defined[i], set);
@@ -80,6 +82,8 @@ int groved_install_crds(const groved_options *options) {
     for (size_t i = 0; code == EXIT_DONE && i < n; i++) {
         code = wait_for(&e, defined[i]);
     }
-    errand_end(&e);
+    if (begun == 0) {
+        errand_end(&e);
+    }
     return code;
 }

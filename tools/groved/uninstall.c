@@ -3,7 +3,8 @@
  * `groved uninstall`: takes off the cluster what would stand in the way without an operator. With
  * --keep-workloads sets, cliques and pods stay as they are, for the operator that comes next.
  */
-#include "install.h"
+#include "../grovectl/errand.h"
+#include "groved.h"
 
 #include <grove/kinds.h>
 
@@ -97,7 +98,8 @@ static int drop_sets(errand *e) {
 
 int groved_uninstall(const groved_options *options) {
     errand e;
-    int code = errand_begin(&e, options);
+    int begun = errand_begin(&e, "groved", options->kubeconfig, options->context);
+    int code = begun < 0 ? EXIT_WRONG_USAGE : EXIT_DONE;
     if (code != EXIT_DONE) {
         return code;
     }

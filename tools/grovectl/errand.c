@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request after the other: see install.h. */
-#include "install.h"
+/* One request after the other: see errand.h. */
+#include "errand.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -86,22 +86,22 @@ void errand_wait(errand *e, int ms) {
     (void)poll(NULL, 0, ms);
 }
 
-int errand_begin(errand *e, const groved_options *options) {
+int errand_begin(errand *e, const char *program, const char *kubeconfig, const char *context) {
     grove_error err = GROVE_ERROR_INIT;
     grove_k8s_options o = {.size = (uint32_t)sizeof o,
-                           .kubeconfig = options->kubeconfig,
-                           .context = options->context,
-                           .manager = "groved"};
+                           .kubeconfig = kubeconfig,
+                           .context = context,
+                           .manager = program};
     *e = (errand){0};
     if (grove_env_new(NULL, &e->env) < 0) {
-        return EXIT_FAILED;
+        return -1;
     }
     if (grove_k8s_backend(e->env, &o, &e->backend, &err) < 0) {
-        groved_say("no cluster: %s", err.message);
+        fprintf(stderr, "%s: no cluster: %s\n", program, err.message);
         errand_end(e);
-        return EXIT_WRONG_USAGE;
+        return -1;
     }
-    return EXIT_DONE;
+    return 0;
 }
 
 void errand_end(errand *e) {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One request after the other against a cluster, for verbs that do their work and end. */
-#ifndef GROVED_INSTALL_H
-#define GROVED_INSTALL_H
+#ifndef GROVECTL_ERRAND_H
+#define GROVECTL_ERRAND_H
 
 #include <grove/k8s.h>
-
-#include "groved.h"
 
 typedef struct errand {
     grove_env *env;
@@ -18,8 +16,8 @@ typedef struct errand {
     int done;
 } errand;
 
-/* An exit code; has said why it is not EXIT_DONE. */
-int errand_begin(errand *e, const groved_options *options);
+/* 0, or -1 after a line on standard error that begins with `program`. NULL: found as usual. */
+int errand_begin(errand *e, const char *program, const char *kubeconfig, const char *context);
 void errand_end(errand *e);
 /* Sends and waits for the answer; GROVE_E_TIMEOUT after half a minute. */
 grove_status errand_ask(errand *e, grove_op *op);
