@@ -289,16 +289,16 @@ class Crash(Stage):
         with self.daemon('--no-webhooks') as d:
             d.wait_for('leading')
         self.c.clean()
-        self.create(a_set(ns, replicas=2, cliques=[clique('route', 2), clique('lead', 1), clique('work', 3)], groups=group))
-        want = 2 * (2 + 3 * 4)
+        self.create(a_set(ns, replicas=4, cliques=[clique('route', 2), clique('lead', 1), clique('work', 3)], groups=group))
+        want = 4 * (2 + 3 * 4)
         while points < 400:
-            d = self.daemon('--no-webhooks', '--force-takeover', '--crash-after', str(1 + points % 4))
+            d = self.daemon('--no-webhooks', '--force-takeover', '--crash-after', str(1 + points % 2))
             with d:
                 try:
                     d.process.wait(timeout=4)
                     points += 1
                 except subprocess.TimeoutExpired:
-                    if self.available(ns) == 2:
+                    if self.available(ns) == 4:
                         break
         pods = self.pods(ns)
         places = {(p['metadata']['labels']['grove.io/podclique'], p['metadata']['labels']['grove.io/podclique-pod-index']) for p in pods}
