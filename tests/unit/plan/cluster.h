@@ -14,6 +14,7 @@
 
 #include "model/kinds.h"
 #include "model/view.h"
+#include "support/oom.h"
 
 typedef struct object {
     gv_kind kind;
@@ -23,6 +24,7 @@ typedef struct object {
 } object;
 
 typedef struct cluster {
+    oom_memory memory; /* all is given back when the cluster closes */
     grove_env *env;
     grove_store *store;
     grove_planner *planner;
