@@ -4,8 +4,9 @@
 
 #include "base/hash.h"
 
+/* Both are spread: small numbers, such as a template's and a set of flags, must not make up for each other. */
 uint64_t gv_sig_int(uint64_t sig, int64_t v) {
-    return gv_mix64(sig ^ (uint64_t)v) + 1;
+    return gv_mix64(gv_mix64(sig) + (uint64_t)v) + 1;
 }
 
 uint64_t gv_sig_text(uint64_t sig, gv_str s) {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cluster.h"
+#include "plan/status.h"
 #include "manifests.h"
 
 /* ---- cliques ---- */
@@ -314,8 +315,25 @@ static void test_pod_without_index(void **state) {
     cluster_close(&c);
 }
 
+/* A signature is of all its parts: another template may not make up for other flags. */
+static void test_signatures_differ(void **state) {
+    (void)state;
+    uint64_t seen[16 * 16];
+    for (uint64_t id = 0; id < 16; id++) {
+        for (int64_t flags = 0; flags < 16; flags++) {
+            seen[id * 16 + (uint64_t)flags] = gv_sig_int(id, flags);
+        }
+    }
+    for (size_t i = 0; i < 256; i++) {
+        for (size_t k = i + 1; k < 256; k++) {
+            assert_true(seen[i] != seen[k]);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_signatures_differ),
         cmocka_unit_test(test_clique_breach),
         cmocka_unit_test(test_transition_time),
         cmocka_unit_test(test_group_breach),
