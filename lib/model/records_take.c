@@ -76,7 +76,11 @@ static gv_request_fact *slot(grove_env *env, gv_request_facts *list, gv_str name
     return gv_vec_push(env, list, fresh) ? &list->v[list->n - 1] : NULL;
 }
 
+/* Stays at the ends of the range: quantities may be anything, negative ones too. */
 static int64_t plus(int64_t a, int64_t b) {
+    if (b < 0) {
+        return a < INT64_MIN - b ? INT64_MIN : a + b;
+    }
     return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
