@@ -167,7 +167,7 @@ static int examine(const live_access *access) {
 
 int cmd_doctor(int argc, char **argv) {
     live_access access = {.asked = 1};
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i += 2) { /* every option has a value */
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             fputs(help, stdout);
             return EXIT_OK;
@@ -176,7 +176,6 @@ int cmd_doctor(int argc, char **argv) {
             fputs(help, stderr);
             return EXIT_USAGE;
         }
-        i++;
     }
     return examine(&access);
 }
