@@ -15,9 +15,15 @@ static bool running(const gv_progress *p) {
     return p->set && !p->ended;
 }
 
+/* The set's choice is known to stand in the cluster: nothing is rewritten for an update that nobody else
+ * knows of, for if the user goes back meanwhile, what was made of it would never be rolled back. */
+static bool choice_stands(const gv_work *w) {
+    return !w->progress.started_now && (w->pcs->u.head.flags & GV_HEAD_EXPECTED) == 0;
+}
+
 bool gv_is_turn(const gv_work *w, uint32_t replica) {
     return w->manual || !running(&w->progress) ||
-           w->progress.current_index == w->want->replicas[replica].index;
+           (w->progress.current_index == w->want->replicas[replica].index && choice_stands(w));
 }
 
 bool gv_clique_needs_turn(const gv_work *w, const gv_work_clique *c) {
