@@ -117,6 +117,13 @@ verb_live() { # [STAGE...] groved under its own rights on a real control plane; 
     return "$result"
 }
 
+verb_goaway() { # the backend on an API server that sends GOAWAY on one request in fifty
+    deps_ensure build test cluster
+    configure "$BUILD"
+    compile "$BUILD"
+    "$ROOT/tests/k8s/goaway.sh" "$BUILD"/tests/k8s/k8s-{conformance,operator,faults}
+}
+
 verb_gates() { exec python3 "$ROOT/build-aux/gates.py" "$@"; }
 verb_asan() { variant_test asan "$@"; }
 verb_clang() { deps_ensure gates && variant_test clang "$@"; }
@@ -340,7 +347,7 @@ verb_clean() {
 }
 
 verb_claims() { die "claims come with a later version"; }
-verb_nightly() { die "the nightly run comes with a later version"; }
+verb_nightly() { exec "$ROOT/build-aux/nightly.sh" "$@"; } # [STEP...]
 
 verb_help() {
     cat <<'EOT'
@@ -375,6 +382,8 @@ usage: ./dev VERB [ARGS...]
   deps [GROUP...|all]  installs missing Debian packages (build-aux/packages.txt); other verbs call it
   hooks                switches on the pre-commit hook of this clone
   clean                removes the build folders
-  claims, nightly      reserved
+  goaway               the backend on an API server that sends GOAWAY now and then
+  nightly [STEP...]    what takes hours: chaos, model check, mutants, fuzzing, the whole of live
+  claims               reserved
 EOT
 }

@@ -192,7 +192,7 @@ class Conformance(Stage):
             self.c.kubectl('apply', '-f', '-', stdin=yaml.safe_dump_all(bindings))
             for case, _ in cases:
                 self.c.namespace(self.ns(case))
-                self.c.kubectl('-n', self.ns(case), 'apply', '--server-side', '-f', str(case / 'input.yaml'))
+                self.c.kubectl('-n', self.ns(case), 'create', '-f', str(case / 'input.yaml'))
             left, end = {case: (want, []) for case, want in cases}, time.monotonic() + 60 + 3 * len(cases)
             while left and time.monotonic() < end:
                 left = {case: (want, lines) for case, (want, _) in left.items() if (lines := self.differences(case, want))}
