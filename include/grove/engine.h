@@ -63,7 +63,9 @@ GROVE_API grove_status grove_engine_feed(grove_engine *engine, const grove_event
                                          int64_t now_ns, grove_error *err);
 /**
  * The next operation to submit, or *out_op NULL when there is none now. Borrowed until the next call on
- * the engine. An operation that cannot be submitted is reported by grove_engine_complete. Since 0.1.
+ * the engine. Besides writes there are reads: a GET of an object whose write stayed without an answer, a LIST
+ * of a set's pods before the first is created by an engine that came later than the set. An operation that
+ * cannot be submitted is reported by grove_engine_complete. Since 0.1.
  */
 GROVE_API grove_status grove_engine_next_op(grove_engine *engine, int64_t now_ns,
                                             const grove_op **out_op, grove_error *err);

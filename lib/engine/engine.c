@@ -426,11 +426,25 @@ static grove_status on_write(grove_engine *e, const gv_in_flight *f, const grove
         return st;
     }
     bool create = a->verb == GROVE_VERB_CREATE;
+    /* A clique that we thought missing: the view is older than it. */
+    set->unsurveyed |= c->status == GROVE_E_EXISTS && (gv_kind)a->kind == GV_KIND_PODCLIQUE;
     set->failures = ok ? 0 : set->failures;
     set->outdated = ok ? 0 : set->outdated;
     set->burst += create && ok;
     set->burst_used -= create && set->burst_used > 0;
     set->in_flight--;
+    return GROVE_OK;
+}
+
+static grove_status on_answer(grove_engine *e, const gv_in_flight *f, const grove_completion *c,
+                              grove_error *err) {
+    if (!f->set) {
+        return on_read_back(e, f, c, err);
+    }
+    if (f->action) {
+        return on_write(e, f, c, err);
+    }
+    gv_engine_surveyed(e, f->set, c);
     return GROVE_OK;
 }
 
@@ -440,8 +454,7 @@ grove_status grove_engine_complete(grove_engine *e, const grove_completion *comp
     for (size_t i = 0; i < e->in_flight.n; i++) {
         gv_in_flight *f = &e->in_flight.v[i];
         if (f->token == completion->token) {
-            grove_status st = f->set ? on_write(e, f, completion, err)
-                                     : on_read_back(e, f, completion, err);
+            grove_status st = on_answer(e, f, completion, err);
             if (st == GROVE_OK) {
                 free_in_flight(e, i);
             }

@@ -36,13 +36,15 @@ typedef struct gv_set {
     int64_t planned_at;
     bool dirty, active; /* to be planned; in engine.active */
     bool dropped;       /* an action failed: what follows is planned anew */
+    bool unsurveyed;    /* pods of it may exist that the store does not know */
+    bool surveying;     /* they are being listed */
 } gv_set;
 
 typedef struct gv_in_flight {
     uint64_t token;
     gv_set *set;                /* NULL: a read-back */
     grove_plan *plan;           /* referenced: keeps `action` */
-    const grove_action *action; /* NULL: a read-back */
+    const grove_action *action; /* NULL: a read-back, or with a set its survey */
     gv_kind kind;
     char *ns, *name; /* of a read-back, one allocation; else NULL */
     size_t bytes;
@@ -122,6 +124,7 @@ grove_status gv_engine_take_dirty(grove_engine *e);
 grove_status gv_engine_next_action(grove_engine *e, int64_t now, bool *out, grove_error *err);
 void gv_engine_sets_fini(grove_engine *e);
 int64_t gv_engine_sets_deadline(const grove_engine *e);
+void gv_engine_count(grove_engine *e, grove_verb verb); /* an operation handed out */
 /* Wait after so many failures in a row. */
 int64_t gv_engine_backoff(const grove_engine *e, uint32_t failures);
 
@@ -135,6 +138,15 @@ grove_status gv_engine_note_answer(grove_engine *e, gv_set *set, const grove_act
 bool gv_engine_drop_moot(grove_engine *e, gv_set *set, const grove_plan *plan, int64_t now);
 bool gv_engine_is_outdated(const grove_action *action, const grove_completion *c);
 void gv_engine_refusals_fini(grove_engine *e, gv_set *set);
+
+/* ---- survey.c ---- */
+/* The set was there before this engine looked at it first. */
+bool gv_engine_needs_survey(const grove_engine *e, gv_str ns, gv_str name);
+/* The action may not go out before the set's pods are known to be all in the store. */
+bool gv_engine_awaits_survey(const gv_set *set, const grove_action *a);
+/* Fills e->op with the list of the set's pods, unless that is under way. */
+grove_status gv_engine_survey(grove_engine *e, gv_set *set, bool *out, grove_error *err);
+void gv_engine_surveyed(grove_engine *e, gv_set *set, const grove_completion *c);
 
 /* ---- notices.c ---- */
 grove_status gv_engine_notice(grove_engine *e, grove_plan *plan, const grove_action *action,

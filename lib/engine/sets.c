@@ -40,6 +40,7 @@ gv_set *gv_engine_set(grove_engine *e, gv_str ns, gv_str name) {
     memcpy(set->ns, ns.p, ns.n);
     memcpy(set->name, name.p, name.n);
     set->deadline = GROVE_NEVER;
+    set->unsurveyed = gv_engine_needs_survey(e, ns, name);
     gv_map_init(&set->refused, e->env);
     if (!gv_map_put(&e->sets, key, set)) {
         gv_free(e->env, set, bytes);
@@ -283,7 +284,7 @@ static grove_status launch(grove_engine *e, gv_set *set, const grove_action *a, 
     return GROVE_OK;
 }
 
-static void count(grove_engine *e, grove_verb verb) {
+void gv_engine_count(grove_engine *e, grove_verb verb) {
     e->stats.operations++;
     e->stats.creates += verb == GROVE_VERB_CREATE;
     e->stats.patches += verb == GROVE_VERB_PATCH;
@@ -302,6 +303,9 @@ static grove_status hand_out(grove_engine *e, gv_set *set, int64_t now, bool *ou
     if (!may_hand_out(e, set, a)) {
         return GROVE_OK;
     }
+    if (gv_engine_awaits_survey(set, a)) {
+        return gv_engine_survey(e, set, out, err);
+    }
     uint64_t token = e->next_token + 1;
     if (a->verb != GROVE_VERB_EVENT) {
         grove_status st = launch(e, set, a, token, now, err);
@@ -319,7 +323,7 @@ static grove_status hand_out(grove_engine *e, gv_set *set, int64_t now, bool *ou
     e->next_token = token;
     fill_op(e, set, a, token);
     set->next++;
-    count(e, a->verb);
+    gv_engine_count(e, a->verb);
     *out = true;
     return GROVE_OK;
 }
@@ -366,7 +370,7 @@ static grove_status read_back(grove_engine *e, int64_t now, bool *out, grove_err
                        .name = f.name,
                        .reason = "ReadBack",
                        .grace_seconds = GROVE_GRACE_DEFAULT};
-    count(e, GROVE_VERB_GET);
+    gv_engine_count(e, GROVE_VERB_GET);
     *out = true;
     return GROVE_OK;
 }

@@ -91,8 +91,44 @@ static void test_standby_one_minute_old(void **state) {
     every_boundary(true);
 }
 
+static void lose_the_first(mortal *m) {
+    char name[128];
+    assert_true(world_pod_name(&m->w,
+                               "grove.io/podclique=s-0-router,grove.io/podclique-pod-index=0", 0,
+                               name, sizeof name));
+    world_delete(&m->w, GROVE_KIND_POD, name);
+    mortal_run(m, 10 * SECOND);
+}
+
+/*
+ * A pod goes, so does its replacement, and that is replaced as well; then the stand-by takes over, and sees
+ * the first one go. The name that it would give the replacement is free: it must learn of the third.
+ */
+static void test_standby_missed_a_whole_life(void **state) {
+    grove_env *env = NULL;
+    mortal m;
+    (void)state;
+    assert_int_equal(grove_env_new(NULL, &env), GROVE_OK);
+    mortal_start(&m, env, (cluster_options){0}, true);
+    world_apply(&m.w, world_set);
+    mortal_run(&m, 300 * SECOND);
+    m.active.lag_ns = 5 * SECOND; /* a replacement is made that much later than its cause */
+    lose_the_first(&m);
+    lose_the_first(&m);
+    uint64_t creates = m.w.pod_creates;
+    m.in_charge->crashed = true;
+    mortal_run(&m, 300 * SECOND);
+    assert_int_equal(m.takeovers, 1);
+    mortal_settle(&m);
+    world_check_rest(&m.w);
+    assert_int_equal(m.w.pod_creates, creates);
+    mortal_end(&m);
+    grove_env_unref(env);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_standby_missed_a_whole_life),
         cmocka_unit_test(test_new_engine),
         cmocka_unit_test(test_standby_one_minute_old),
     };
