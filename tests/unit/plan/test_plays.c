@@ -46,7 +46,7 @@ static void print_json(play *p, const grove_node *node) {
 
 static void print_action(play *p, const grove_action *a) {
     static const char *const parts[] = {"", "/status", "/scale"};
-    static const char *const patches[] = {"", " merge", " json"};
+    static const char *const patches[] = {"", " merge", " json", " strategic"};
     gv_buf_fmt(&p->out, "  %d %s%s %s%s %s (%s) %s\n", (int)a->order, grove_verb_name(a->verb),
                patches[a->patch_type], a->kind_name, parts[a->subresource], a->name, a->reason,
                a->text);
