@@ -56,13 +56,20 @@ static bool shape(grove_sched *s, gv_column *c, const gv_topology *t) {
     return true;
 }
 
+/* Without nodes a level has no domains, and no sums to clear. */
+static void clear_sums(gv_column *c, const gv_topology *t, uint32_t level) {
+    if (c->sum[level]) {
+        memset(c->sum[level], 0, t->levels[level].n * sizeof *c->sum[level]);
+    }
+}
+
 /* What the domains could hold if nothing ran: the measure of the placement score. Uses the sums as
  * scratch, so it comes before they are filled. */
 static void measure_empty(grove_sched *s, gv_column *c, const gv_topology *t) {
     const gv_class *cls = &s->classes.v[c->class_id];
     memset(c->empty, 0, (t->n_levels + 2) * sizeof *c->empty);
     for (uint32_t l = 0; l <= t->n_levels; l++) {
-        memset(c->sum[l], 0, t->levels[l].n * sizeof *c->sum[l]);
+        clear_sums(c, t, l);
     }
     for (uint32_t i = 0; i < s->nodes.n; i++) {
         uint64_t n = s->nodes.v[i].name ? gv_fit(cls, s->cap + (size_t)i * s->stride) : 0;
@@ -85,7 +92,7 @@ static bool build(grove_sched *s, gv_column *c, const gv_topology *t) {
     }
     measure_empty(s, c, t);
     for (uint32_t l = 0; l <= t->n_levels; l++) {
-        memset(c->sum[l], 0, t->levels[l].n * sizeof *c->sum[l]);
+        clear_sums(c, t, l);
     }
     for (uint32_t i = 0; i < s->nodes.n; i++) {
         if (!s->nodes.v[i].name) {
