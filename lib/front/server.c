@@ -262,7 +262,7 @@ static grove_status say(grove_error *err, grove_status st, const char *text) {
 
 static void note_address(gv_server *s, evutil_socket_t fd) {
     char host[64] = "?";
-    struct sockaddr_storage at;
+    struct sockaddr_storage at = {0};
     socklen_t n = sizeof at;
     if (getsockname(fd, (struct sockaddr *)&at, &n) != 0) {
         return;
