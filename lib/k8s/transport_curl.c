@@ -384,7 +384,8 @@ static void perform_pool(curl_pools *c, gv_k8s_curl_pool *p, int64_t now) {
 
 /* The older pools whose requests have all ended go, with their connections. */
 static void retire(curl_pools *c, gv_k8s_lane lane) {
-    for (gv_k8s_curl_pool **at = &c->lanes[lane]->older; *at;) {
+    gv_k8s_curl_pool *newest = c->lanes[lane];
+    for (gv_k8s_curl_pool **at = newest ? &newest->older : NULL; at && *at;) {
         gv_k8s_curl_pool *p = *at;
         if (p->transfers) {
             at = &p->older;
