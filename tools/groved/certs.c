@@ -106,7 +106,7 @@ int certs_rotate(live *d) {
 
 static void trouble(live *d, const char *what, const char *why) {
     d->metrics.cert_errors++;
-    log_write(&d->log, GROVE_LOG_ERROR, what, "error", why, NULL);
+    log_write(&d->log, GROVE_LOG_ERROR, what, "error", why, LOG_END);
     d->certs->retry_at = live_now(d) + RETRY_NS;
 }
 
@@ -127,7 +127,7 @@ static void swap(live *d) {
     c->swap_at = INT64_MAX;
     c->expires_s = x509_expires(c->now.crt);
     d->metrics.cert_reads++;
-    log_write(&d->log, GROVE_LOG_INFO, "certificate in use", "host", c->host, NULL);
+    log_write(&d->log, GROVE_LOG_INFO, "certificate in use", "host", c->host, LOG_END);
 }
 
 /* What was read or made; owns m's texts. The first is used at once, later ones when they are trusted. */
@@ -368,7 +368,7 @@ static void watch_secret(live *d) {
     d->certs->watching = 1;
     if (tap_watch(d->tap, &w, on_secret_event, d, &err) < 0) {
         log_write(&d->log, GROVE_LOG_WARN, "the certificate's Secret is not watched", "error",
-                  err.message, NULL);
+                  err.message, LOG_END);
     }
 }
 

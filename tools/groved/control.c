@@ -215,7 +215,7 @@ struct control *control_listen(live *d, const char *path) {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct control *c = calloc(1, sizeof *c);
     if (!c || strlen(path) >= sizeof at.sun_path) {
-        log_write(&d->log, GROVE_LOG_ERROR, "the control socket's path is too long", NULL);
+        log_write(&d->log, GROVE_LOG_ERROR, "the control socket's path is too long", LOG_END);
         free(c);
         return NULL;
     }
@@ -233,7 +233,7 @@ struct control *control_listen(live *d, const char *path) {
     (void)umask(before);
     if (!c->listener) {
         log_write(&d->log, GROVE_LOG_ERROR, "cannot listen on the control socket", "path", path,
-                  "error", strerror(errno), NULL);
+                  "error", strerror(errno), LOG_END);
         free(c);
         return NULL;
     }

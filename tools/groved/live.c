@@ -60,7 +60,7 @@ static void narrow(const live *d, tap_options *o, int binds) {
 
 static int says(live *d, const char *what, const grove_error *err) {
     log_write(&d->log, GROVE_LOG_ERROR, what, "error",
-              err->message[0] ? err->message : "out of memory", NULL);
+              err->message[0] ? err->message : "out of memory", LOG_END);
     return err->status == GROVE_E_INVALID || err->status == GROVE_E_NOT_FOUND ? EXIT_WRONG_USAGE
                                                                               : EXIT_FAILED;
 }
@@ -73,7 +73,7 @@ static int wrap_recorder(live *d, grove_error *err) {
     d->recording = fopen(d->options->record, "we");
     if (!d->recording) {
         log_write(&d->log, GROVE_LOG_ERROR, "cannot write the recording", "path",
-                  d->options->record, NULL);
+                  d->options->record, LOG_END);
         return EXIT_WRONG_USAGE;
     }
     return grove_backend_record(d->env, &inner, control_record, d, &d->backend, err) < 0
@@ -188,7 +188,7 @@ int groved_live(const groved_options *options) {
     d->code = make_parts(d);
     if (d->code == EXIT_DONE) {
         log_write(&d->log, GROVE_LOG_INFO, "starting", "namespace",
-                  options->ns ? options->ns : "all", "own_namespace", d->ns, NULL);
+                  options->ns ? options->ns : "all", "own_namespace", d->ns, LOG_END);
         live_wake(d);
         if (event_base_dispatch(d->base) < 0) {
             d->code = EXIT_FAILED;

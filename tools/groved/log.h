@@ -13,7 +13,10 @@ typedef struct daemon_log {
 
 /* For grove_env_options.log, with a daemon_log as context. */
 void log_record(void *ctx, const grove_log_record *record);
-/* A record of the daemon's own; a field is a key and its value, and NULL ends the list. */
+/* Ends the fields of log_write: a NULL of a pointer's size. */
+#define LOG_END ((const char *)NULL)
+
+/* A record of the daemon's own; a field is a key and its value, and LOG_END ends the list. */
 void log_write(daemon_log *log, grove_log_level level, const char *message, ...)
     __attribute__((sentinel));
 /* "error", "info", "debug", "warn", "trace"; 0 for another word. */

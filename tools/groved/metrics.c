@@ -7,6 +7,7 @@
 #include <grove/kinds.h>
 #include <grove/version.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -54,7 +55,8 @@ void metrics_ended(void *ctx, grove_verb verb, grove_kind kind, const grove_comp
     }
     m->requests[verb][class]++;
     metrics_observe(&m->latency[verb], took_ns);
-    if (verb > GROVE_VERB_LIST && c->status == GROVE_OK && kind > 0 && kind < GROVE_KIND_COUNT) {
+    bool write = verb > GROVE_VERB_LIST && verb < GROVE_VERB_COUNT;
+    if (write && c->status == GROVE_OK && kind > 0 && kind < GROVE_KIND_COUNT) {
         m->writes[verb][kind]++;
     }
 }

@@ -41,7 +41,7 @@ http_server *probes_open(live *d, const char *what, const char *given,
     }
     if (given) {
         if (split(given, host, sizeof host, &options->port) < 0) {
-            log_write(&d->log, GROVE_LOG_ERROR, "not HOST:PORT", "address", given, NULL);
+            log_write(&d->log, GROVE_LOG_ERROR, "not HOST:PORT", "address", given, LOG_END);
             *code = EXIT_WRONG_USAGE;
             return NULL;
         }
@@ -50,12 +50,12 @@ http_server *probes_open(live *d, const char *what, const char *given,
     http_server *server = http_listen(d->base, d->env, options);
     if (!server) {
         log_write(&d->log, GROVE_LOG_ERROR, "cannot listen", "for", what, "error", strerror(errno),
-                  NULL);
+                  LOG_END);
         *code = EXIT_FAILED;
         return NULL;
     }
     log_write(&d->log, GROVE_LOG_INFO, "listening", "for", what, "address", http_address(server),
-              NULL);
+              LOG_END);
     return server;
 }
 

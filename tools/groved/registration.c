@@ -173,7 +173,7 @@ static void on_applied(void *ctx, const grove_completion *c) {
     round_trip *r = ctx;
     if (c->status < 0 && c->status != GROVE_E_CANCELLED) {
         log_write(&r->d->log, GROVE_LOG_ERROR, "a webhook configuration was not accepted", "error",
-                  c->message, NULL);
+                  c->message, LOG_END);
     }
     end_one(r, c->status);
 }
@@ -202,7 +202,7 @@ void registration_apply(live *d, const char *ca_pem, void (*done)(void *ctx, gro
         grove_status st = doc ? tap_ask(d->tap, &op, on_applied, r, &err) : GROVE_E_NOMEM;
         if (st < 0) {
             log_write(&d->log, GROVE_LOG_ERROR, "a webhook configuration cannot be sent", "error",
-                      err.message, NULL);
+                      err.message, LOG_END);
             end_one(r, st);
         }
         grove_doc_unref(doc);

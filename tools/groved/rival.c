@@ -66,6 +66,6 @@ rival_verdict rival_check(live *d) {
     }
     log_write(&d->log, GROVE_LOG_ERROR,
               "another operator is at work: stop it, or start with --force-takeover", "seen", who,
-              NULL);
+              LOG_END);
     return RIVAL_SEEN;
 }

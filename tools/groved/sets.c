@@ -157,7 +157,7 @@ static void look_for_rival(live *d, const grove_node *metadata) {
         if (now >= s->complained_at) {
             s->complained_at = now + COMPLAIN_NS;
             log_write(&d->log, GROVE_LOG_ERROR, "another operator writes to managed objects", "who",
-                      s->rival, NULL);
+                      s->rival, LOG_END);
         }
     }
 }

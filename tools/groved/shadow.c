@@ -65,7 +65,7 @@ void shadow_event(live *d, const grove_event *event) {
     }
     if (st < 0 && st != GROVE_E_UNSUPPORTED) {
         log_write(&d->log, GROVE_LOG_WARN, "an object was not taken in", "status",
-                  grove_status_name(st), NULL);
+                  grove_status_name(st), LOG_END);
     }
 }
 
@@ -148,7 +148,8 @@ static void plan_one(live *d, grove_config *config, const char *ns, const char *
         live_alarm(d, grove_plan_deadline(plan));
     }
     if (st < 0) {
-        log_write(&d->log, GROVE_LOG_ERROR, "no plan", "set", rq.name, "error", err.message, NULL);
+        log_write(&d->log, GROVE_LOG_ERROR, "no plan", "set", rq.name, "error", err.message,
+                  LOG_END);
     } else {
         *slash = '/';
         tell(d, key, plan);

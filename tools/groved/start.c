@@ -19,7 +19,7 @@ static grove_k8s_lease_info lease_of(const live *d) {
 static void lead(live *d) {
     d->phase = LIVE_LEADING;
     d->leads_since = live_now(d);
-    log_write(&d->log, GROVE_LOG_INFO, "leading", NULL);
+    log_write(&d->log, GROVE_LOG_INFO, "leading", LOG_END);
     live_wake(d);
 }
 
@@ -33,14 +33,15 @@ static void become_candidate(live *d) {
                                  .renew_deadline_ns = d->set.renew_ns,
                                  .retry_ns = d->set.retry_ns};
     if (grove_k8s_elect(&d->k8s, &o, &err) < 0) {
-        log_write(&d->log, GROVE_LOG_ERROR, "no election is possible", "error", err.message, NULL);
+        log_write(&d->log, GROVE_LOG_ERROR, "no election is possible", "error", err.message,
+                  LOG_END);
         live_end(d, EXIT_WRONG_USAGE);
         return;
     }
     d->elected = 1;
     d->phase = LIVE_WAITING;
     log_write(&d->log, GROVE_LOG_INFO, "candidate", "lease", d->set.lease_name, "namespace", o.ns,
-              "identity", lease_of(d).identity, NULL);
+              "identity", lease_of(d).identity, LOG_END);
     live_wake(d);
 }
 
@@ -48,7 +49,7 @@ static void become_ready(live *d) {
     char ms[32];
     (void)snprintf(ms, sizeof ms, "%lld", (long long)((live_now(d) - d->wall_start) / 1000000));
     d->ready = 1;
-    log_write(&d->log, GROVE_LOG_INFO, "ready", "after_ms", ms, NULL);
+    log_write(&d->log, GROVE_LOG_INFO, "ready", "after_ms", ms, LOG_END);
 }
 
 static void when_synced(live *d) {
@@ -70,7 +71,7 @@ static void when_synced(live *d) {
     }
     if (d->shadow) {
         d->phase = LIVE_SHADOW;
-        log_write(&d->log, GROVE_LOG_INFO, "in the shadow: nothing is written", NULL);
+        log_write(&d->log, GROVE_LOG_INFO, "in the shadow: nothing is written", LOG_END);
         live_wake(d);
     } else if (d->set.leader_election) {
         become_candidate(d);
@@ -100,7 +101,7 @@ static void when_leading(live *d) {
     certs_step(d);
     if (d->elected && lease_of(d).state != GROVE_K8S_LEASE_LEADING) {
         log_write(&d->log, GROVE_LOG_ERROR, "the Lease is lost: ending", "lease", d->set.lease_name,
-                  NULL);
+                  LOG_END);
         live_end(d, EXIT_FAILED);
     }
 }
@@ -110,7 +111,8 @@ static void when_stopping(live *d) {
     int given_back = state == GROVE_K8S_LEASE_RELEASED || state == GROVE_K8S_LEASE_LOST ||
                      (!d->elected && tap_in_flight(d->tap) == 0);
     if (given_back || live_now(d) >= d->stop_by) {
-        log_write(&d->log, GROVE_LOG_INFO, "stopped", "in_order", given_back ? "yes" : "no", NULL);
+        log_write(&d->log, GROVE_LOG_INFO, "stopped", "in_order", given_back ? "yes" : "no",
+                  LOG_END);
         live_end(d, EXIT_DONE);
     }
     live_alarm(d, d->stop_by);
@@ -138,7 +140,7 @@ void phase_advance(live *d) {
 
 /* No operation is begun any more; the webhooks answer to the end. */
 void phase_stop(live *d) {
-    log_write(&d->log, GROVE_LOG_INFO, "stopping", NULL);
+    log_write(&d->log, GROVE_LOG_INFO, "stopping", LOG_END);
     d->phase = LIVE_STOPPING;
     d->stop_by = live_now(d) + STOP_NS;
     if (d->elected) {

@@ -126,7 +126,7 @@ static void arm(live *d, int64_t deadline) {
 /* A turn that fails is tried again: the engine and the backend lose nothing. Not for ever. */
 static int64_t failed_turn(live *d, grove_status st, const grove_error *err) {
     log_write(&d->log, GROVE_LOG_ERROR, "a turn failed", "status", grove_status_name(st), "error",
-              err->message, NULL);
+              err->message, LOG_END);
     if (++d->failed_turns > FAILED_TURNS_MAX) {
         live_end(d, EXIT_FAILED);
     }
@@ -156,7 +156,7 @@ static void on_signal(evutil_socket_t fd, short what, void *ctx) {
     (void)fd;
     (void)what;
     if (d->phase == LIVE_STOPPING) {
-        log_write(&d->log, GROVE_LOG_WARN, "second signal: ending at once", NULL);
+        log_write(&d->log, GROVE_LOG_WARN, "second signal: ending at once", LOG_END);
         _Exit(EXIT_FAILED);
     }
     phase_stop(d);
