@@ -268,15 +268,17 @@ static void note_address(gv_server *s, evutil_socket_t fd) {
         return;
     }
     if (at.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *six = (const void *)&at;
-        s->port = ntohs(six->sin6_port);
+        struct sockaddr_in6 six = {0};
+        memcpy(&six, &at, sizeof six);
+        s->port = ntohs(six.sin6_port);
         (void)snprintf(s->address, sizeof s->address, "[%s]:%u",
-                       inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof host), s->port);
+                       inet_ntop(AF_INET6, &six.sin6_addr, host, sizeof host), s->port);
     } else {
-        const struct sockaddr_in *four = (const void *)&at;
-        s->port = ntohs(four->sin_port);
+        struct sockaddr_in four = {0};
+        memcpy(&four, &at, sizeof four);
+        s->port = ntohs(four.sin_port);
         (void)snprintf(s->address, sizeof s->address, "%s:%u",
-                       inet_ntop(AF_INET, &four->sin_addr, host, sizeof host), s->port);
+                       inet_ntop(AF_INET, &four.sin_addr, host, sizeof host), s->port);
     }
 }
 

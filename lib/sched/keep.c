@@ -45,7 +45,7 @@ static uint32_t pods_to_leave(const grove_sched *s, const content *c, const int6
         if (need[r] == 0 || lack <= 0) {
             continue;
         }
-        if (c->held[r] < lack) {
+        if (c->held[r] < lack || c->largest[r] <= 0) {
             return GV_NONE;
         }
         int64_t pods = (lack + c->largest[r] - 1) / c->largest[r];

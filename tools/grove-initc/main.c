@@ -142,7 +142,7 @@ static int read_word(const waiter *w, const char *name, char out[NAME_MAX_BYTES]
 /* ---- watching ---- */
 
 static void tell_progress(const waiter *w) {
-    char text[1024];
+    char text[1024] = "";
     size_t at = 0;
     for (uint32_t i = 0; i < w->parents.n && at + 1 < sizeof text; i++) {
         const parent *p = &w->parents.v[i];

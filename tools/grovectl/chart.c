@@ -28,10 +28,11 @@ static const char *keep(chart *c, const char *text) {
         return c->texts[c->n_texts - 1];
     }
     char **v = room_for_one(c->texts, c->n_texts, &c->cap_texts, sizeof *v);
-    char *copy = v ? malloc(strlen(text) + 1) : NULL;
+    size_t size = strlen(text) + 1;
+    char *copy = v ? malloc(size) : NULL;
     c->texts = v ? v : c->texts;
     if (copy) {
-        strcpy(copy, text);
+        memcpy(copy, text, size);
         c->texts[c->n_texts++] = copy;
     }
     return copy;
