@@ -203,7 +203,8 @@ void registration_apply(live *d, const char *ca_pem, void (*done)(void *ctx, gro
         if (st < 0) {
             log_write(&d->log, GROVE_LOG_ERROR, "a webhook configuration cannot be sent", "error",
                       err.message, LOG_END);
-            end_one(r, st);
+            r->st = st;
+            r->left--; /* never the last one: the loop counts itself */
         }
         grove_doc_unref(doc);
     }

@@ -87,7 +87,7 @@ static int extend(X509 *crt, X509 *issuer, int nid, const char *value) {
 
 /* Version 3, a random serial number, from an hour ago for so many days. */
 static X509 *blank(const char *common_name, EVP_PKEY *key, int days) {
-    unsigned char serial[16];
+    unsigned char serial[16] = {0};
     X509 *crt = X509_new();
     BIGNUM *n = NULL;
     X509_NAME *name = crt ? X509_get_subject_name(crt) : NULL;
