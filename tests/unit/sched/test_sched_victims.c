@@ -123,7 +123,7 @@ typedef struct holders {
 
 static void declare_queues(const sv_case *v, sd_run *run, const int64_t *deserved) {
     for (int32_t q = 1; q <= v->n_queues; q++) {
-        char name[8];
+        char name[16];
         uint32_t id;
         snprintf(name, sizeof name, "q%d", q);
         int64_t promised[SC_RESOURCES] = {0, deserved ? deserved[q] : 0};
