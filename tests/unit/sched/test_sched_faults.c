@@ -361,7 +361,11 @@ static void test_SCH_08(void **state) {
         assert_int_equal(grove_sched_release(w.s, commit(&w)), GROVE_OK);
         before = i == 100 ? memory.allocations : before;
     }
+#ifndef GV_DEBUG_ARENA /* there each object is an allocation of its own */
     assert_true(memory.allocations - before < 50);
+#else
+    (void)before;
+#endif
     end(&w);
     grove_env_unref(env);
     env = usual;
