@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "model/labels.h"
+#include "value/build.h"
 
 /* ---- labels and annotations ---- */
 
@@ -93,6 +94,13 @@ void gv_pairs_write(gv_pairs *p, grove_builder *b, const char *key) {
 
 void gv_write_str(grove_builder *b, const char *key, gv_str s) {
     grove_builder_stringn(b, key, s.n ? s.p : "", s.n);
+}
+
+void gv_write_made(grove_builder *b, const char *key, const char *text) {
+    if (!text) {
+        gv_build_fail(b, GROVE_E_NOMEM, 0, 0, "out of memory");
+    }
+    grove_builder_string(b, key, text);
 }
 
 void gv_write_kind(grove_builder *b, gv_kind kind) {

@@ -49,6 +49,8 @@ void gv_put_default_labels(gv_pairs *labels, gv_str set);
 void gv_write_kind(grove_builder *b, gv_kind kind);
 void gv_write_owner(grove_builder *b, gv_kind kind, gv_str name, gv_str uid);
 void gv_write_str(grove_builder *b, const char *key, gv_str s);
+/* A text that was made for this: NULL, out of memory, sticks as the builder's failure. */
+void gv_write_made(grove_builder *b, const char *key, const char *text);
 
 /* One function per kind: the rest of the object after gv_body_open, or the whole with it. */
 void gv_build_service(gv_body *body);

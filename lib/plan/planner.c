@@ -279,7 +279,7 @@ grove_status grove_plan_make(grove_planner *planner, const grove_store *store,
     if (status == GROVE_OK) {
         status = gv_step_hold(&planner->w);
     }
-    if (status == GROVE_OK && planner->w.starved) {
+    if (planner->w.starved) { /* whatever a step made of the missing text, memory was the cause */
         status = gv_work_nomem(&planner->w);
     }
     if (status == GROVE_OK) {

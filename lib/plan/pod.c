@@ -135,8 +135,7 @@ static void write_metadata(pod *p, grove_builder *b) {
     }
     grove_builder_open_object(b, "metadata");
     gv_write_str(b, "name", args->name);
-    grove_builder_string(b, "generateName",
-                         gv_arena_fmt(p->a, "%.*s-", (int)p->c->name.n, p->c->name.p));
+    gv_write_made(b, "generateName", gv_arena_fmt(p->a, "%.*s-", (int)p->c->name.n, p->c->name.p));
     gv_write_str(b, "namespace", p->w->ns);
     gv_pairs_write(&labels, b, "labels");
     gv_pairs_write(&annotations, b, "annotations");

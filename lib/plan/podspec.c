@@ -143,10 +143,9 @@ static void write_waiter(writer *w) {
     grove_builder_open_array(b, "args");
     for (uint32_t i = 0; i < waiter->n_parents; i++) {
         const gv_want_parent *p = &waiter->parents[i];
-        /* a NULL text sticks as the builder's failure */
-        grove_builder_string(b, NULL,
-                             gv_arena_fmt(w->a, "--podcliques=%.*s:%lld", (int)p->name.n, p->name.p,
-                                          (long long)p->ready));
+        gv_write_made(b, NULL,
+                      gv_arena_fmt(w->a, "--podcliques=%.*s:%lld", (int)p->name.n, p->name.p,
+                                   (long long)p->ready));
     }
     grove_builder_close(b);
     grove_builder_open_array(b, "volumeMounts");

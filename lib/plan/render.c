@@ -196,7 +196,7 @@ static void append_set(render *r, grove_doc *doc) {
 
 static void write_note(render *r, uint32_t *n, const char *text) {
     const char *key = gv_arena_fmt(&r->a, "libgrove.io/problem-%u", (*n)++);
-    grove_builder_string(r->list, key ? key : "", text);
+    gv_write_made(r->list, key ? key : "", key ? text : NULL);
 }
 
 /* The first PodClique of its clique that is made from another one's template? */

@@ -223,7 +223,6 @@ static bool journal_reserve(grove_sched *s, size_t n_nodes) {
     s->journal = ring;
     s->journal_size = (uint32_t)want;
     s->journal_end += 2 * want; /* every column is now too far behind and will be built anew */
-    s->relabelled = s->journal_end;
     return true;
 }
 

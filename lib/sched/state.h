@@ -255,7 +255,6 @@ struct grove_sched {
     uint32_t *journal; /* ring of nodes whose room or description changed */
     uint32_t journal_size;
     uint64_t journal_end;
-    uint64_t relabelled; /* journal_end at the last change of a filter input */
 
     GV_VEC(gv_undo) undo;
     uint32_t marks;

@@ -53,6 +53,14 @@ def a_set(ns, name='demo', replicas=1, cliques=None, groups=None):
             'spec': {'replicas': replicas, 'template': template}}
 
 
+def in_namespace(case, namespace):
+    """The set of a recorded case, moved to a namespace of its own."""
+    with open(case / 'input.yaml', encoding='utf-8') as text:
+        pcs = next(o for o in yaml.safe_load_all(text) if o and o['kind'] == 'PodCliqueSet')
+    pcs['metadata']['namespace'] = namespace
+    return pcs
+
+
 class Stage:
     def __init__(self, cluster, kubeconfig):
         self.c = cluster
@@ -192,7 +200,7 @@ class Conformance(Stage):
             self.c.kubectl('apply', '-f', '-', stdin=yaml.safe_dump_all(bindings))
             for case, _ in cases:
                 self.c.namespace(self.ns(case))
-                self.c.kubectl('-n', self.ns(case), 'create', '-f', str(case / 'input.yaml'))
+                self.c.kubectl('create', '-f', '-', stdin=yaml.safe_dump(in_namespace(case, self.ns(case))))
             left, end = {case: (want, []) for case, want in cases}, time.monotonic() + 60 + 3 * len(cases)
             while left and time.monotonic() < end:
                 left = {case: (want, lines) for case, (want, _) in left.items() if (lines := self.differences(case, want))}
