@@ -171,25 +171,6 @@ static void first_meta(gv_sim_call *c, gv_sim_meta *meta, const char *uid) {
     meta->managed = NULL;
 }
 
-/* Who owns what of a new object. */
-static grove_status track_new(gv_sim_call *c, gv_sim_meta *meta, const gv_sim_parts *parts,
-                              grove_doc **out_managed) {
-    grove_doc *next = NULL;
-    grove_status st = GROVE_OK;
-    if (!gv_sim_tracks_fields(c->sim)) {
-        return GROVE_OK;
-    }
-    if (c->applies) {
-        *out_managed = grove_doc_ref(c->managed);
-    } else {
-        st = gv_sim_compose(c->sim, c->kind, meta, parts, 0, &next);
-        st = st < 0 ? st : gv_managers_update(c, NULL, NULL, grove_doc_root(next), out_managed);
-    }
-    grove_doc_unref(next);
-    meta->managed = *out_managed ? grove_doc_root(*out_managed) : NULL;
-    return st;
-}
-
 static grove_status store_new(gv_sim_call *c, const gv_sim_meta *meta, gv_sim_parts *parts) {
     if (c->dry_run) {
         grove_doc *doc = NULL;
@@ -210,7 +191,7 @@ static grove_status store_admitted(gv_sim_call *c, grove_doc *doc, gv_str name) 
     gv_sim_make_uid(c->sim, uid);
     first_meta(c, &meta, uid);
     grove_status st = gv_sim_parts_of(c->sim, grove_doc_root(doc), NULL, &parts);
-    st = st < 0 ? st : track_new(c, &meta, &parts, &managed);
+    st = st < 0 ? st : gv_managers_track(c, NULL, NULL, &meta, &parts, &managed);
     st = st < 0 ? st : store_new(c, &meta, &parts);
     grove_doc_unref(managed);
     gv_vec_fini(c->sim->env, &parts);

@@ -170,12 +170,35 @@ static grove_status update(gv_sim_call *c, gv_arena *a, const grove_node *had,
     return write_entries(c->sim, list, out_doc);
 }
 
-grove_status gv_managers_update(gv_sim_call *c, const grove_node *had, const grove_node *was,
-                                const grove_node *next, grove_doc **out_doc) {
+/* The entries after a client's update from `was` (NULL: it is created) to `next`; `had` are those so far, NULL:
+ * none. *out_doc stays NULL when there are none. */
+static grove_status entries_after(gv_sim_call *c, const grove_node *had, const grove_node *was,
+                                  const grove_node *next, grove_doc **out_doc) {
     gv_arena a;
     gv_arena_init(&a, c->sim->env);
     grove_status st = update(c, &a, had, was, next, out_doc);
     gv_arena_fini(&a);
+    return st;
+}
+
+grove_status gv_managers_track(gv_sim_call *c, const gv_sim_object *was, const grove_node *had,
+                               gv_sim_meta *meta, const gv_sim_parts *parts,
+                               grove_doc **out_managed) {
+    grove_doc *next = NULL;
+    grove_status st = GROVE_OK;
+    if (!gv_sim_tracks_fields(c->sim)) {
+        return GROVE_OK;
+    }
+    if (c->applies) {
+        *out_managed = grove_doc_ref(c->managed);
+    } else {
+        st = gv_sim_compose(c->sim, c->kind, meta, parts, was ? was->rv : 0, &next);
+        st = st < 0 ? st
+                    : entries_after(c, had, was ? gv_sim_root(was) : NULL, grove_doc_root(next),
+                                    out_managed);
+    }
+    grove_doc_unref(next);
+    meta->managed = *out_managed ? grove_doc_root(*out_managed) : NULL;
     return st;
 }
 

@@ -14,10 +14,11 @@
 
 bool gv_sim_tracks_fields(const grove_sim *sim);
 
-/* The entries after a client's update from `was` (NULL: it is created) to `next`; `had` are those so far, NULL:
- * none. *out_doc stays NULL when there are none. */
-grove_status gv_managers_update(gv_sim_call *c, const grove_node *had, const grove_node *was,
-                                const grove_node *next, grove_doc **out_doc);
+/* Who owns what once the object is `meta` and `parts`, into meta->managed; `was` NULL: it is created. The caller
+ * owns *out_managed, which stays NULL where nothing is tracked or owned. */
+grove_status gv_managers_track(gv_sim_call *c, const gv_sim_object *was, const grove_node *had,
+                               gv_sim_meta *meta, const gv_sim_parts *parts,
+                               grove_doc **out_managed);
 
 /* An apply, step by step. */
 typedef struct gv_apply {

@@ -103,28 +103,6 @@ static bool may_go(const gv_sim_meta *meta) {
     return meta->deleted_ns != GV_SIM_NO_TIME && meta->grace <= 0 && !meta->finalizers;
 }
 
-/* Who owns what after this write. */
-static grove_status track(gv_sim_call *c, gv_sim_meta *meta, const gv_sim_parts *parts,
-                          grove_doc **out_managed) {
-    grove_doc *next = NULL;
-    grove_status st = GROVE_OK;
-    if (!gv_sim_tracks_fields(c->sim)) {
-        return GROVE_OK;
-    }
-    if (c->applies) {
-        *out_managed = grove_doc_ref(c->managed);
-    } else {
-        const grove_node *had = c->claims ? c->claims : meta->managed;
-        st = gv_sim_compose(c->sim, c->kind, meta, parts, c->obj->rv, &next);
-        st = st < 0 ? st
-                    : gv_managers_update(c, had, gv_sim_root(c->obj), grove_doc_root(next),
-                                         out_managed);
-    }
-    grove_doc_unref(next);
-    meta->managed = *out_managed ? grove_doc_root(*out_managed) : NULL;
-    return st;
-}
-
 static grove_status finish(gv_sim_call *c, gv_sim_meta *meta, const gv_sim_meta *was,
                            gv_sim_parts *parts) {
     bool body = gv_sim_parts_differ(parts, c->obj, "status");
@@ -174,7 +152,8 @@ static grove_status store(gv_sim_call *c, const grove_node *next, const gv_sim_m
     gv_sim_parts parts = {0};
     grove_doc *managed = NULL;
     grove_status st = choose_parts(c, next, &parts);
-    st = st < 0 ? st : track(c, &meta, &parts, &managed);
+    const grove_node *had = c->claims ? c->claims : meta.managed;
+    st = st < 0 ? st : gv_managers_track(c, c->obj, had, &meta, &parts, &managed);
     st = st < 0 ? st : finish(c, &meta, was, &parts);
     grove_doc_unref(managed);
     gv_vec_fini(c->sim->env, &parts);

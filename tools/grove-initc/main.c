@@ -4,11 +4,11 @@
  * It waits for ever, through outages of the API server and renewed tokens; the kubelet decides about ends.
  */
 #include "parents.h"
+#include "wait.h"
 
 #include <grove/k8s.h>
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MS INT64_C(1000000)
-#define FDS 16
 #define INFO_FOLDER "/var/grove/pod-info"
 #define NAME_MAX_BYTES 300
 
@@ -71,12 +69,6 @@ static void on_log(void *ctx, const grove_log_record *r) {
         : r->level == GROVE_LOG_WARN ? "warn"
                                      : "info",
         r->message, r->n_fields ? r->fields[0].value : "");
-}
-
-static int64_t now_ns(void) {
-    struct timespec ts = {0};
-    (void)clock_gettime(CLOCK_REALTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000 * MS + ts.tv_nsec;
 }
 
 /* ---- arguments and files ---- */
@@ -188,21 +180,6 @@ static grove_status begin(waiter *w, grove_error *err) {
     return w->backend.ops->watch(w->backend.impl, &watch, err);
 }
 
-static void wait_until(waiter *w, int64_t until) {
-    grove_pollfd fds[FDS];
-    struct pollfd list[FDS];
-    uint32_t n = 0;
-    (void)w->backend.ops->pollfds(w->backend.impl, fds, FDS, &n);
-    n = n < FDS ? n : FDS;
-    for (uint32_t i = 0; i < n; i++) {
-        int events = ((fds[i].events & GROVE_POLL_IN) ? POLLIN : 0) |
-                     ((fds[i].events & GROVE_POLL_OUT) ? POLLOUT : 0);
-        list[i] = (struct pollfd){fds[i].fd, (short)events, 0};
-    }
-    int64_t left = (until - now_ns()) / MS + 1;
-    (void)poll(list, n, (int)(left < 0 ? 0 : left > 1000 ? 1000 : left));
-}
-
 static int watch_until_ready(waiter *w) {
     grove_error err = GROVE_ERROR_INIT;
     grove_sink sink = {
@@ -211,7 +188,7 @@ static int watch_until_ready(waiter *w) {
     while (st == GROVE_OK && !asked_to_end) {
         int64_t deadline = INT64_MAX;
         w->changed = 0;
-        st = w->backend.ops->process(w->backend.impl, now_ns(), 0, &sink, &deadline, &err);
+        st = w->backend.ops->process(w->backend.impl, wait_now(), 0, &sink, &deadline, &err);
         if (st == GROVE_OK && w->changed && w->synced) {
             tell_progress(w);
             if (parents_are_ready(&w->parents)) {
@@ -222,7 +199,7 @@ static int watch_until_ready(waiter *w) {
         if (st == GROVE_OK && w->lost) {
             st = begin(w, &err);
         } else if (st == GROVE_OK) {
-            wait_until(w, deadline);
+            wait_backend(&w->backend, deadline, 1000);
         }
     }
     say("error", asked_to_end ? "ended by a signal" : "cannot go on", err.message);

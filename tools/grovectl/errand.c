@@ -2,20 +2,13 @@
 /* One request after the other: see errand.h. */
 #include "errand.h"
 
+#include "wait.h"
+
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#define MS INT64_C(1000000)
-#define PATIENCE (30000 * MS)
-#define FDS 32
-
-static int64_t now_ns(void) {
-    struct timespec ts = {0};
-    (void)clock_gettime(CLOCK_REALTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000 * MS + ts.tv_nsec;
-}
+#define PATIENCE INT64_C(30000000000) /* nanoseconds */
 
 static grove_status on_completion(void *ctx, const grove_completion *c) {
     errand *e = ctx;
@@ -35,37 +28,22 @@ static grove_status on_event(void *ctx, const grove_event *event) {
     return GROVE_OK;
 }
 
-static void wait_until(errand *e, int64_t until) {
-    grove_pollfd fds[FDS];
-    struct pollfd list[FDS];
-    uint32_t n = 0;
-    (void)e->backend.ops->pollfds(e->backend.impl, fds, FDS, &n);
-    n = n < FDS ? n : FDS;
-    for (uint32_t i = 0; i < n; i++) {
-        int events = ((fds[i].events & GROVE_POLL_IN) ? POLLIN : 0) |
-                     ((fds[i].events & GROVE_POLL_OUT) ? POLLOUT : 0);
-        list[i] = (struct pollfd){fds[i].fd, (short)events, 0};
-    }
-    int64_t left = (until - now_ns()) / MS + 1;
-    (void)poll(list, n, (int)(left < 0 ? 0 : left > 500 ? 500 : left));
-}
-
 grove_status errand_ask(errand *e, grove_op *op) {
     grove_error err = GROVE_ERROR_INIT;
     grove_sink sink = {
         .size = (uint32_t)sizeof sink, .ctx = e, .completion = on_completion, .event = on_event};
-    int64_t until = now_ns() + PATIENCE;
+    int64_t until = wait_now() + PATIENCE;
     op->size = (uint32_t)sizeof *op;
     op->token = ++e->token;
     e->done = 0;
     grove_doc_unref(e->doc);
     e->doc = NULL;
     grove_status st = e->backend.ops->submit(e->backend.impl, op, &err);
-    while (st == GROVE_OK && !e->done && now_ns() < until) {
+    while (st == GROVE_OK && !e->done && wait_now() < until) {
         int64_t deadline = until;
-        st = e->backend.ops->process(e->backend.impl, now_ns(), 0, &sink, &deadline, &err);
+        st = e->backend.ops->process(e->backend.impl, wait_now(), 0, &sink, &deadline, &err);
         if (st == GROVE_OK && !e->done) {
-            wait_until(e, deadline < until ? deadline : until);
+            wait_backend(&e->backend, deadline < until ? deadline : until, 500);
         }
     }
     if (st < 0) {
