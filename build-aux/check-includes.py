@@ -74,15 +74,16 @@ def check_layer(report, name, layer, line, quote, target):
 
 
 def check_outside(report, root, name, line, quote, target):
-    """Tools, bindings and the Kubernetes backend: public headers, own folder, system."""
+    """Tools, bindings and the Kubernetes backend: public headers, own folder, system; the tools share one folder."""
     inside = target.split('/')[0] in LAYERS and '/' in target
     if target.startswith('grove/') or quote == '<' and not inside:
         return
     if any(name.startswith(folder) and target.startswith(layer + '/') for folder, layer in LINKS.items()):
         return
     beside = os.path.join(root, os.path.dirname(name), target)
-    generated = name.startswith('tools/') and os.path.exists(os.path.join(root, 'tools', target))
-    if inside or not (os.path.exists(beside) or generated):
+    shared = name.startswith('tools/') and any(os.path.exists(os.path.join(root, folder, target))
+                                               for folder in ('tools', 'tools/common'))
+    if inside or not (os.path.exists(beside) or shared):
         report.add(name, line, f'only public headers are visible here, not "{target}"')
 
 
