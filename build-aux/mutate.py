@@ -3,6 +3,7 @@
 """Plants small faults into one layer and counts those that the tests catch.
 
     mutate.py plan|admission|sched [--seed N] [--count N] [--jobs N] [--shard I/N] [--again] [--only TEXT] [--most SECONDS]
+              [--suite NAME,...]
 
 A private copy of the tree in build-mutate/ is built once with all drawn faults inside (mutants.py); the
 environment picks one. Every test runs first without a fault and must pass; that run also tells which
@@ -13,6 +14,7 @@ run that was ended goes on where it was (--again: what survived is tried once mo
 """
 import argparse
 import concurrent.futures
+import filecmp
 import json
 import os
 import random
@@ -67,10 +69,10 @@ class Tree:
             if name in skip:
                 continue
             here, there = os.path.join(self.root, name), os.path.join(self.source, name)
-            if os.path.exists(there) and os.path.getmtime(there) == os.path.getmtime(here):
+            if os.path.exists(there) and filecmp.cmp(here, there, shallow=False):
                 continue
             os.makedirs(os.path.dirname(there), exist_ok=True)
-            shutil.copy2(here, there)
+            shutil.copy(here, there)  # with the time of now: what was built before it is old
         for folder, _, found in os.walk(self.source):
             for name in found:
                 relative = os.path.relpath(os.path.join(folder, name), self.source)
@@ -254,6 +256,8 @@ class Run:
     def baseline(self):
         """Every test without a fault, and with the copy of an unchanged function."""
         self.tests = [t for t in self.tree.tests() if not self.options.tests or t.name in self.options.tests]
+        if self.options.suite:
+            self.tests = [t for t in self.tests if self.options.suite & t.suites]
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             for fault in pool.map(self.without_fault, self.tests):
                 if fault:
@@ -361,6 +365,7 @@ def main():
     parser.add_argument('--jobs', type=int, default=int(os.environ.get('GROVE_JOBS') or os.cpu_count() or 1))
     parser.add_argument('--shard', type=shard, default=(0, 1), help='I/N: every N-th mutant from the I-th on')
     parser.add_argument('--tests', type=lambda text: set(text.split(',')), help='only these programs judge')
+    parser.add_argument('--suite', type=lambda text: set(text.split(',')), help='only programs of these suites judge')
     parser.add_argument('--most', type=float, default=1e9, help='programs that take more seconds do not judge')
     parser.add_argument('--only', help='only mutants whose description holds this text')
     parser.add_argument('--again', action='store_true', help='try the survivors once more')

@@ -221,6 +221,17 @@ void cluster_merge(cluster *c, gv_kind kind, const char *name, const char *json)
     grove_doc_unref(patch);
 }
 
+void cluster_patch(cluster *c, gv_kind kind, const char *name, const char *json) {
+    object *o = cluster_get(c, kind, name);
+    assert_non_null(o);
+    grove_doc *patch = parse(c, json, false), *next = NULL;
+    assert_int_equal(grove_json_patch_apply(o->doc, grove_doc_root(o->doc), patch,
+                                            grove_doc_root(patch), &next, NULL),
+                     0);
+    replace(c, o, next, false);
+    grove_doc_unref(patch);
+}
+
 static void remove_object(cluster *c, object *o) {
     if (held(o)) {
         if (!dying(o)) {

@@ -60,6 +60,8 @@ const char *cluster_text(cluster *c, gv_kind kind, const char *name, const char 
 const char *cluster_condition(cluster *c, gv_kind kind, const char *name, const char *type);
 const char *cluster_reason(cluster *c, gv_kind kind, const char *name, const char *type);
 void cluster_merge(cluster *c, gv_kind kind, const char *name, const char *json);
+/* The same with an RFC 6902 patch. */
+void cluster_patch(cluster *c, gv_kind kind, const char *name, const char *json);
 void cluster_delete(cluster *c, gv_kind kind, const char *name);
 uint32_t cluster_count(cluster *c, gv_kind kind);
 

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random histories, told whole: the sets of the plays (tests/golden/plan) are scaled, changed, disturbed,
+ * refused, placed and deleted, and every byte of every plan and explanation made meanwhile goes into one
+ * number a history (tests/golden/plan-histories.txt). A planner without a past must make the same plan.
+ *
+ * When a number changes: PLAN_HISTORY=N prints history N, before and after the change; what differs must be
+ * meant. GROVE_UPDATE_GOLDEN=1 writes the numbers anew.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+#include "base/prng.h"
+#include "base/text.h"
+#include "cluster.h"
+#include "support/files.h"
+#include "value/doc.h"
+
+#define SECOND INT64_C(1000000000)
+#define HISTORIES 96u
+#define STEPS 40
+
+typedef struct history {
+    cluster c;
+    gv_prng r;
+    grove_buf text;
+    uint64_t hash;
+    uint32_t plans, actions, waits, images;
+    bool told; /* printed, for those who compare */
+    grove_refusal refusal;
+    grove_placement placement;
+    grove_placed_pod placed[8];
+    object pods[8]; /* copies: the table of the cluster moves when it grows */
+    char gang[128], refused[128];
+} history;
+
+static uint32_t below(history *h, uint32_t n) {
+    return n ? (uint32_t)gv_prng_below(&h->r, n) : 0;
+}
+
+static bool dying(const object *o) {
+    return grove_node_at_path(grove_doc_root(o->doc), "/metadata/deletionTimestamp") != NULL;
+}
+
+/* Some living object, not on its way out; NULL: none. */
+static object *some(history *h, gv_kind kind) {
+    object *found = NULL;
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < h->c.n; i++) {
+        object *o = &h->c.objects[i];
+        if (!o->gone && o->kind == kind && !dying(o) && below(h, ++seen) == 0) {
+            found = o;
+        }
+    }
+    return found;
+}
+
+/* ---- what is told ---- */
+
+static void tell(history *h) {
+    h->hash = gv_fnv1a(h->hash, h->text.data, (size_t)h->text.len);
+    if (h->told) {
+        print_message("%s\n", h->text.data);
+    }
+    grove_buf_clear(&h->text);
+}
+
+/* A planner without a past makes the same plan. */
+static void compare_fresh(history *h, const grove_plan *plan) {
+    grove_planner *planner = h->c.planner;
+    grove_buf text;
+    assert_int_equal(grove_planner_new(h->c.env, &h->c.planner), 0);
+    grove_plan *fresh = cluster_plan(&h->c);
+    grove_buf_init(&text, h->c.env);
+    assert_int_equal(grove_plan_write_json(fresh, 0, &text, NULL), 0);
+    assert_int_equal(grove_plan_write_json(plan, 0, &h->text, NULL), 0);
+    assert_string_equal(h->text.data, text.data);
+    grove_buf_clear(&h->text);
+    grove_buf_fini(&text);
+    grove_plan_unref(fresh);
+    grove_planner_free(h->c.planner);
+    h->c.planner = planner;
+}
+
+/* One plan, told and applied, or half of it; the number of actions but events. */
+static uint32_t round_of(history *h, uint32_t permille) {
+    grove_plan *plan = cluster_plan(&h->c);
+    grove_kind kind = (grove_kind)(1 + below(h, 5));
+    h->plans++;
+    h->actions += grove_plan_actions(plan);
+    h->waits += grove_plan_waits(plan);
+    assert_int_equal(grove_plan_write_json(plan, 0, &h->text, NULL), 0);
+    gv_buf_fmt(&h->text, "\nagain at %lld\n", (long long)grove_plan_deadline(plan));
+    grove_plan_explain(plan, below(h, 3) ? GROVE_KIND_NONE : kind, NULL, h->c.now, &h->text, NULL);
+    tell(h);
+    if (below(h, 4) == 0) {
+        compare_fresh(h, plan);
+    }
+    grove_plan_unref(plan);
+    h->c.keep_permille = permille;
+    h->c.drop = &h->r;
+    return cluster_round(&h->c);
+}
+
+/* ---- events: somebody writes ---- */
+
+static void scale(history *h) {
+    static const gv_kind kinds[] = {GV_KIND_PODCLIQUE, GV_KIND_PODCLIQUESCALINGGROUP,
+                                    GV_KIND_PODCLIQUESET};
+    uint32_t which = below(h, 3);
+    object *o = some(h, kinds[which]);
+    char text[64];
+    if (o) {
+        snprintf(text, sizeof text, "{\"spec\":{\"replicas\":%u}}", below(h, which == 2 ? 3 : 5));
+        cluster_merge(&h->c, o->kind, o->name, text);
+    }
+}
+
+/* A change of the template of one clique, the rest as it is. */
+static void change_clique(history *h) {
+    const grove_node *cliques = cluster_node(&h->c, GV_KIND_PODCLIQUESET, "s",
+                                             "/spec/template/cliques");
+    uint32_t k = below(h, grove_node_size(cliques));
+    char text[256];
+    switch (below(h, 6)) {
+    case 0:
+        snprintf(text, sizeof text,
+                 "[{\"op\":\"add\",\"path\":\"/spec/template/cliques/%u/labels\",\"value\":"
+                 "{\"v\":\"%u\"}}]",
+                 k, ++h->images);
+        break;
+    case 1:
+        snprintf(text, sizeof text,
+                 "[{\"op\":\"add\",\"path\":\"/spec/template/cliques/%u/annotations\",\"value\":"
+                 "{\"v\":\"%u\"}}]",
+                 k, ++h->images);
+        break;
+    case 2: /* live replicas win over it, but for cliques yet to come */
+        snprintf(text, sizeof text,
+                 "[{\"op\":\"add\",\"path\":\"/spec/template/cliques/%u/spec/replicas\",\"value\":"
+                 "%u}]",
+                 k, 1 + below(h, 4));
+        break;
+    default:
+        snprintf(text, sizeof text,
+                 "[{\"op\":\"add\",\"path\":\"/spec/template/cliques/%u/spec/podSpec/containers/0/"
+                 "image\",\"value\":\"v%u\"}]",
+                 k, ++h->images);
+        break;
+    }
+    cluster_patch(&h->c, GV_KIND_PODCLIQUESET, "s", text);
+}
+
+static void change_set(history *h) {
+    static const char *const changes[] = {
+        "{\"spec\":{\"updateStrategy\":{\"type\":\"OnDelete\"}}}",
+        "{\"spec\":{\"updateStrategy\":{\"type\":\"RollingRecreate\"}}}",
+        "{\"spec\":{\"template\":{\"terminationDelay\":\"5s\"}}}",
+        "{\"spec\":{\"template\":{\"terminationDelay\":\"1m\"}}}",
+        "{\"spec\":{\"template\":{\"headlessServiceConfig\":{\"publishNotReadyAddresses\":false}}}"
+        "}",
+        "{\"spec\":{\"template\":{\"priorityClassName\":\"other\"}}}",
+        "{\"metadata\":{\"labels\":{\"kai.scheduler/queue\":\"z\"}}}",
+        "{\"metadata\":{\"annotations\":{\"scheduling.volcano.sh/queue-name\":\"z\"}}}",
+    };
+    cluster_merge(&h->c, GV_KIND_PODCLIQUESET, "s",
+                  changes[below(h, sizeof changes / sizeof *changes)]);
+}
+
+/* Somebody touches a child that is not his. */
+static void drift(history *h) {
+    static const gv_kind kinds[] = {GV_KIND_PODCLIQUE, GV_KIND_PODCLIQUESCALINGGROUP,
+                                    GV_KIND_PODGANG,   GV_KIND_SERVICE,
+                                    GV_KIND_HPA,       GV_KIND_PODCLIQUE};
+    static const char *const changes[] = {
+        "{\"metadata\":{\"labels\":{\"app.kubernetes.io/managed-by\":null,\"mine\":\"x\"}}}",
+        "{\"metadata\":{\"finalizers\":null}}",
+        "{\"metadata\":{\"annotations\":{\"mine\":\"z\"}}}",
+        "{\"status\":null}",
+        "{\"spec\":{\"minAvailable\":1}}",
+        "{\"metadata\":{\"ownerReferences\":null}}",
+    };
+    object *o = some(h, kinds[below(h, 6)]);
+    if (o && below(h, 3) == 0) {
+        cluster_delete(&h->c, o->kind, o->name);
+    } else if (o) {
+        cluster_merge(&h->c, o->kind, o->name, changes[below(h, 6)]);
+    }
+}
+
+/* ---- events: pods ---- */
+
+#define READY_IS(value)                                                                            \
+    "{\"type\":\"PodScheduled\",\"status\":\"True\"},{\"type\":\"Ready\",\"status\":\"" value "\"" \
+    "}"
+
+static void disturb_pod(history *h) {
+    static const char *const changes[] = {
+        "{\"status\":{\"phase\":\"Failed\",\"conditions\":[]}}",
+        "{\"status\":{\"phase\":\"Succeeded\"}}",
+        "{\"metadata\":{\"labels\":{\"grove.io/podclique-pod-index\":\"0\"}}}",
+        "{\"metadata\":{\"labels\":{\"grove.io/podclique-pod-index\":\"x\"}}}",
+        "{\"status\":{\"conditions\":[" READY_IS(
+            "False") ",{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":"
+                     "\"EvictionByEvictionAPI\"}]}}",
+        "{\"status\":{\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":"
+        "\"Unschedulable\",\"message\":\"no room\"}]}}",
+        "{\"status\":{\"phase\":\"Running\",\"conditions\":[" READY_IS(
+            "False") "],\"containerStatuses\":[{\"name\":\"c\",\"started\":false,\"ready\":false,"
+                     "\"restartCount\":3,\"lastState\":{\"terminated\":{\"exitCode\":1}}}]}}",
+    };
+    object *o = some(h, GV_KIND_POD);
+    if (!o || cluster_ended(o)) {
+        return;
+    }
+    switch (below(h, 8)) {
+    case 0:
+        cluster_delete(&h->c, GV_KIND_POD, o->name);
+        break;
+    case 1: /* terminates slowly */
+        cluster_merge(&h->c, GV_KIND_POD, o->name, "{\"metadata\":{\"finalizers\":[\"x/slow\"]}}");
+        cluster_delete(&h->c, GV_KIND_POD, o->name);
+        break;
+    case 2:
+    case 3:
+        if (!cluster_gated(o)) {
+            cluster_ready(&h->c, o, below(h, 2));
+        }
+        break;
+    case 4:
+        if (!cluster_gated(o)) {
+            cluster_bind(&h->c, o);
+        }
+        break;
+    default:
+        cluster_merge(&h->c, GV_KIND_POD, o->name, changes[below(h, 7)]);
+        break;
+    }
+}
+
+static void finish_slow_pods(history *h) {
+    for (uint32_t i = 0; i < h->c.n; i++) {
+        object *o = &h->c.objects[i];
+        if (!o->gone && o->kind == GV_KIND_POD && dying(o)) {
+            cluster_merge(&h->c, GV_KIND_POD, o->name, "{\"metadata\":{\"finalizers\":null}}");
+        }
+    }
+}
+
+/* ---- events: the cluster and the engine ---- */
+
+static void refuse(history *h) {
+    static const gv_kind kinds[] = {GV_KIND_POD, GV_KIND_PODCLIQUE, GV_KIND_PODGANG,
+                                    GV_KIND_PODCLIQUESCALINGGROUP};
+    static const grove_verb verbs[] = {GROVE_VERB_CREATE, GROVE_VERB_PATCH, GROVE_VERB_DELETE};
+    static const int32_t https[] = {403, 409, 422, 500, 0};
+    gv_kind kind = kinds[below(h, 4)];
+    object *o = some(h, kind);
+    h->c.n_refusals = 0;
+    if (!o || below(h, 3) == 0) {
+        return;
+    }
+    snprintf(h->refused, sizeof h->refused, "%s", o->name);
+    h->refusal = (grove_refusal){.size = sizeof h->refusal,
+                                 .verb = verbs[below(h, 3)],
+                                 .kind = (grove_kind)kind,
+                                 .name = h->refused,
+                                 .http = https[below(h, 5)],
+                                 .message = "the cluster says no",
+                                 .at_ns = h->c.now,
+                                 .retry_ns = h->c.now + (1 + below(h, 30)) * SECOND,
+                                 .subresource = below(h, 2) ? GROVE_SUBRESOURCE_STATUS : 0};
+    h->c.refusals[0] = &h->refusal;
+    h->c.n_refusals = 1;
+}
+
+/* The engine has decided about some gang: nodes for some of its pods, or none. */
+static void decide(history *h) {
+    static const char *const nodes[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
+    object *gang = some(h, GV_KIND_PODGANG);
+    uint32_t n = 0, most = below(h, 9);
+    h->c.n_placements = 0;
+    if (!gang || below(h, 4) == 0) {
+        return;
+    }
+    snprintf(h->gang, sizeof h->gang, "%s", gang->name);
+    for (uint32_t i = 0; i < h->c.n && n < most; i++) {
+        const object *o = &h->c.objects[i];
+        const char *of = grove_node_text(
+            grove_node_at_path(grove_doc_root(o->doc), "/metadata/labels/grove.io~1podgang"));
+        if (!o->gone && o->kind == GV_KIND_POD && !dying(o) && !cluster_ended(o) && of &&
+            strcmp(of, h->gang) == 0) {
+            h->pods[n] = *o;
+            h->placed[n] = (grove_placed_pod){h->pods[n].name, h->pods[n].uid, nodes[n]};
+            n++;
+        }
+    }
+    h->placement = (grove_placement){.size = sizeof h->placement,
+                                     .verdict = n             ? GROVE_VERDICT_PLACED
+                                                : below(h, 2) ? GROVE_VERDICT_INFEASIBLE
+                                                              : GROVE_VERDICT_UNKNOWN,
+                                     .gang = h->gang,
+                                     .reason = n ? "" : "InsufficientCapacity",
+                                     .text = n ? "" : "two nodes more would do",
+                                     .pods = h->placed,
+                                     .n_pods = n,
+                                     .score = n ? 750 : 0,
+                                     .retry_ns = GROVE_NEVER};
+    h->c.placements[0] = &h->placement;
+    h->c.n_placements = 1;
+}
+
+static void step(history *h) {
+    switch (below(h, 14)) {
+    case 0:
+    case 1:
+        scale(h);
+        break;
+    case 2:
+        change_clique(h);
+        break;
+    case 3:
+        change_set(h);
+        break;
+    case 4:
+        drift(h);
+        break;
+    case 5:
+        h->c.now += below(h, 40) * SECOND;
+        break;
+    case 6:
+        grove_planner_free(h->c.planner);
+        assert_int_equal(grove_planner_new(h->c.env, &h->c.planner), 0);
+        break;
+    case 7:
+        finish_slow_pods(h);
+        break;
+    case 8:
+        refuse(h);
+        break;
+    case 9:
+        decide(h);
+        break;
+    default:
+        disturb_pod(h);
+        break;
+    }
+}
+
+/* ---- one history ---- */
+
+/* What a play begins with: configuration, nodes, the set. */
+static void begin(history *h, const char *name) {
+    char path[64];
+    grove_doc *doc = NULL;
+    snprintf(path, sizeof path, "tests/golden/plan/%s.yaml", name);
+    char *text = test_read(path, NULL);
+    assert_int_equal(
+        grove_doc_parse_yaml(h->c.env, text, strlen(text), GROVE_PARSE_STRICT, &doc, NULL), 0);
+    GV_EACH(one, grove_node_get(grove_doc_root(doc), "steps")) {
+        const char *verb = grove_node_text(grove_node_at(one, 0));
+        const grove_node *what = grove_node_at(one, 1);
+        if (strcmp(verb, "config") == 0) {
+            assert_int_equal(grove_config_new(h->c.env, &h->c.config), 0);
+            GV_EACH(entry, what) {
+                assert_int_equal(grove_config_add(h->c.config, doc, entry, NULL), 0);
+            }
+        } else if (strcmp(verb, "add") == 0) {
+            assert_int_equal(grove_node_write_json(what, 0, &h->text, NULL), 0);
+            cluster_add(&h->c, h->text.data);
+            grove_buf_clear(&h->text);
+        } else if (strcmp(verb, "starve") != 0) {
+            break;
+        }
+    }
+    grove_doc_unref(doc);
+    free(text);
+}
+
+static void end(history *h) {
+    h->c.n_refusals = h->c.n_placements = 0;
+    finish_slow_pods(h);
+    for (int i = 0; i < 6 && round_of(h, 1000) > 0; i++) {
+        cluster_run_pods(&h->c);
+    }
+    cluster_delete(&h->c, GV_KIND_PODCLIQUESET, "s");
+    for (int i = 0; i < 6; i++) {
+        finish_slow_pods(h);
+        if (round_of(h, 1000) == 0) {
+            break;
+        }
+    }
+}
+
+static void one_history(uint32_t number, grove_buf *out) {
+    static const char *const names[] = {"update", "rich",   "kai",      "volcano",
+                                        "gates",  "breach", "affinity", "placed"};
+    const char *name = names[number % 8], *told = getenv("PLAN_HISTORY");
+    static history h;
+    memset(&h, 0, sizeof h);
+    h.hash = GV_FNV_START;
+    h.told = told && strtoul(told, NULL, 10) == number;
+    gv_prng_seed(&h.r, 4400 + number);
+    cluster_open(&h.c, "s");
+    grove_buf_init(&h.text, h.c.env);
+    begin(&h, name);
+    if (number % 16 >= 8) {
+        for (uint32_t i = 0; i < 12 && round_of(&h, 1000) > 0; i++) {
+            cluster_run_pods(&h.c);
+        }
+    }
+    for (int i = 0; i < STEPS; i++) {
+        step(&h);
+        for (uint32_t k = below(&h, 4); k > 0; k--) {
+            round_of(&h, below(&h, 3) == 0 ? 500 : 1000);
+        }
+        if (below(&h, 3) == 0) {
+            cluster_run_pods(&h.c);
+        }
+    }
+    end(&h);
+    gv_buf_fmt(out, "%u %s: %u plans, %u actions, %u waits, %016llx\n", (unsigned)number, name,
+               (unsigned)h.plans, (unsigned)h.actions, (unsigned)h.waits,
+               (unsigned long long)h.hash);
+    grove_buf_fini(&h.text);
+    cluster_close(&h.c);
+}
+
+static void test_histories(void **state) {
+    (void)state;
+    grove_buf out;
+    grove_env *env = NULL;
+    assert_int_equal(grove_env_new(NULL, &env), 0);
+    grove_buf_init(&out, env);
+    for (uint32_t i = 0; i < HISTORIES; i++) {
+        one_history(i, &out);
+    }
+    test_golden("plan-histories.txt", out.data, (size_t)out.len);
+    grove_buf_fini(&out);
+    grove_env_unref(env);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_histories),
+    };
+    return cmocka_run_group_tests_name("plan histories", tests, NULL, NULL);
+}
