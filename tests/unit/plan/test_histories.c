@@ -269,14 +269,14 @@ static void refuse(history *h) {
     }
     snprintf(h->refused, sizeof h->refused, "%s", o->name);
     h->refusal = (grove_refusal){.size = sizeof h->refusal,
-                                 .verb = verbs[below(h, 3)],
                                  .kind = (grove_kind)kind,
                                  .name = h->refused,
-                                 .http = https[below(h, 5)],
                                  .message = "the cluster says no",
-                                 .at_ns = h->c.now,
-                                 .retry_ns = h->c.now + (1 + below(h, 30)) * SECOND,
-                                 .subresource = below(h, 2) ? GROVE_SUBRESOURCE_STATUS : 0};
+                                 .at_ns = h->c.now};
+    h->refusal.verb = verbs[below(h, 3)];
+    h->refusal.http = https[below(h, 5)];
+    h->refusal.retry_ns = h->c.now + (1 + below(h, 30)) * SECOND;
+    h->refusal.subresource = below(h, 2) ? GROVE_SUBRESOURCE_STATUS : GROVE_SUBRESOURCE_NONE;
     h->c.refusals[0] = &h->refusal;
     h->c.n_refusals = 1;
 }
