@@ -26,6 +26,10 @@ OPEN = {'(': ')', '[': ']', '{': '}'}
 NOT_DROPPED = re.compile(r'^(assert|static_assert|_Static_assert|va_\w+)$')
 # Swapping the arguments of these changes nothing that a caller can see.
 SYMMETRIC = re.compile(r'(_eq|_equal|_min|_max)$|^(mem|str)n?cmp$|^(same|sum|larger)(_\w+)?$')
+# More room than needed is no fault: a larger constant in what these are given is not planted.
+ROOM = re.compile(r'^gv_(arena_(array|alloc|zalloc)|alloc|zalloc|realloc|vec_reserve|buf_reserve)$')
+# `if (...) { return ...; }` under such a comment only saves work: without it the result must be the same.
+SHORTCUT = 'Shortcut:'
 INTEGER = re.compile(r'^(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)$')
 STEPS = {'<': '<=', '<=': '<', '>': '>=', '>=': '>'}
 FLIPS = {'==': '!=', '!=': '==', '&&': '||', '||': '&&'}
@@ -174,9 +178,22 @@ class Finder:
                 (toks[i - 3].kind == 'word' or toks[i - 3].text == '*') and after.text == ']':
             return  # the size of a local array
         value = int(number.group(1), 0 if number.group(1)[:2] in ('0x', '0X') else 10)
-        for other in (value + 1, value - 1):
+        for other in (value - 1,) if self.is_room(i) else (value + 1, value - 1):
             if other >= 0:
                 self.add('off-by-one', token.at, token.end, f'{other}{number.group(2)}')
+
+    def is_room(self, i):
+        """Whether token i stands in the arguments of something that makes room."""
+        return any(ROOM.match(self.toks[k - 1].text) for k in range(self.function.first + 1, i)
+                   if self.toks[k].text == '(' and self.toks[k].pair > i)
+
+    def shortcut(self, i):
+        """Last token of the statement that token i, an `if`, governs, when a comment says that it is one."""
+        before = self.toks[i - 1].end
+        if self.toks[i].text != 'if' or SHORTCUT not in self.text[before:self.toks[i].at]:
+            return 0
+        start = self.toks[i + 1].pair + 1
+        return self.toks[start].pair if self.toks[start].text == '{' else 0
 
     def statement_starts(self, i):
         before = self.toks[i - 1]
@@ -228,7 +245,7 @@ class Finder:
         return self.toks[i - 1].text in (')', 'else')
 
     def find(self):
-        depth, needless = 1, set()
+        depth, needless, cut = 1, set(), 0
         for i in range(self.function.first + 1, self.function.last):
             token = self.toks[i]
             depth += {'{': 1, '}': -1}.get(token.text, 0)
@@ -238,7 +255,9 @@ class Finder:
             self.off_by_one(i)
             self.dropped_call(i)
             self.swapped(i)
-            self.early_end(i, depth)
+            cut = max(cut, self.shortcut(i))
+            if i > cut:
+                self.early_end(i, depth)
         for number, mutant in enumerate(self.out):
             mutant.key = f'{self.file}:{self.function.name}:{number}:{mutant.before}:{mutant.after}'
         return self.out

@@ -3,12 +3,13 @@
 """Plants small faults into one layer and counts those that the tests catch.
 
     mutate.py plan|admission|sched [--seed N] [--count N] [--jobs N] [--shard I/N] [--again] [--only TEXT] [--most SECONDS]
-              [--suite NAME,...]
+              [--suite NAME,...] [--plain]
 
 A private copy of the tree in build-mutate/ is built once with all drawn faults inside (mutants.py); the
 environment picks one. Every test runs first without a fault and must pass; that run also tells which
 faults it comes upon. Then each fault meets the tests that reach it, the likeliest first, until one fails,
-dies, or uses many times its processor time. Results are JSON lines in build-mutate/LAYER-SEED.jsonl: a
+dies, or uses many times its processor time; who survives meets them again in a build where each object of
+an arena is a malloc of its own under ASan. Results are JSON lines in build-mutate/LAYER-SEED.jsonl: a
 run that was ended goes on where it was (--again: what survived is tried once more). The last line is
 `N caught, N survived, N change no instruction`; exit 1 below --least per cent.
 """
@@ -37,6 +38,8 @@ LAYERS = ('plan', 'admission', 'sched')
 NOT_JUDGES = {'build-aux', 'gate', 'cluster', 'native', 'front'}
 SWITCH_FILE = 'lib/base/version.c'
 NOOP = 'no-op'
+# Who survives must survive here, too: what is read or written beyond its room ends the program.
+STRICT = ('-Ddebug_arena=true', '-Db_sanitize=address,undefined')
 
 
 def say(text):
@@ -57,9 +60,9 @@ def write_if_other(path, text):
 class Tree:
     """The private copy and its build folder."""
 
-    def __init__(self, root, folder):
-        self.root, self.folder = root, folder
-        self.source, self.build = os.path.join(folder, 'tree'), os.path.join(folder, 'build')
+    def __init__(self, root, folder, build='build', options=()):
+        self.root, self.folder, self.options = root, folder, options
+        self.source, self.build = os.path.join(folder, 'tree'), os.path.join(folder, build)
         self.planted = {}  # file -> owner of each line
 
     def copy(self, skip):
@@ -94,7 +97,8 @@ class Tree:
     def setup(self):
         if not os.path.exists(os.path.join(self.build, 'build.ninja')):
             shutil.rmtree(self.build, ignore_errors=True)
-            command = ['meson', 'setup', self.build, self.source, '-Doptimization=1', '-Ddebug=false', '-Dc_args=-w']
+            command = ['meson', 'setup', self.build, self.source, '-Doptimization=1', '-Ddebug=false', '-Dc_args=-w',
+                       *self.options]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         # new files are known to meson only after this
         subprocess.run(['ninja', '-C', self.build, 'build.ninja'], check=True, stdout=subprocess.DEVNULL)
@@ -129,8 +133,8 @@ class Tree:
             out |= owners
         return out
 
-    def compile(self, jobs):
-        result = subprocess.run(['ninja', '-C', self.build, '-j', str(jobs)], capture_output=True, text=True)
+    def compile(self, jobs, targets=()):
+        result = subprocess.run(['ninja', '-C', self.build, '-j', str(jobs), *targets], capture_output=True, text=True)
         if result.returncode:
             raise SystemExit('the build failed:\n' + result.stdout[-4000:])
 
@@ -165,10 +169,15 @@ class Test:
     def __init__(self, entry, build):
         self.name, self.command, self.suites = entry['name'], entry['cmd'], suites(entry)
         self.environment = entry.get('env') or {}
-        self.folder = entry.get('workdir') or build
+        self.folder, self.build = entry.get('workdir') or build, build
         self.seconds, self.reached, self.ran, self.kills = 0.0, set(), 0, 0
 
-    def run(self, number, limit=None, reached=None):
+    def target(self):
+        """What ninja builds for it; None for a script."""
+        inside = self.command[0].startswith(self.build + os.sep)
+        return os.path.relpath(self.command[0], self.build) if inside else None
+
+    def run(self, number, limit=None, reached=None, strict=False):
         """-> (passed, processor seconds, last words)."""
         environment = dict(os.environ, **self.environment, GV_MUTANT=str(number))
         if reached:
@@ -177,7 +186,8 @@ class Test:
         def confine():
             os.setsid()
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+            if not strict:  # there the address space is reserved at once
+                resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
             if limit:
                 resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
 
@@ -328,7 +338,36 @@ class Run:
                 out.write(json.dumps(row) + '\n')
                 out.flush()
                 say(f"{row['result']:9} {row['what']}" + (f" [{row['by']}]" if 'by' in row else ''))
+            for row in self.strict(old):
+                out.write(json.dumps(row) + '\n')
+                out.flush()
         return [old[m.key] for m in self.numbered.values() if m.key in old]
+
+    def strict(self, rows):
+        """Survivors meet their judges once more, each object of an arena a malloc of its own under ASan."""
+        left = [(n, rows[m.key]) for n, m in self.numbered.items()
+                if m.key in rows and rows[m.key]['result'] == 'survived' and 'strict' not in rows[m.key]]
+        names = {name for _, row in left for name in row['judges']}
+        if not names or self.options.plain:
+            return
+        tree = Tree(ROOT, self.folder, 'build-strict', STRICT)
+        tree.setup()
+        tests = {t.name: t for t in tree.tests() if t.name in names and t.target()}
+        tree.compile(self.options.jobs, [t.target() for t in tests.values()])
+        for test in tests.values():
+            passed, test.seconds, words = test.run(0, strict=True)
+            if not passed:
+                raise SystemExit(f'{words[-3000:]}\n{test.name} fails without any fault, built strictly')
+        say(f'{len(left)} survivors go on, built strictly')
+        for number, row in left:
+            row['strict'] = True
+            for test in sorted((tests[name] for name in row['judges'] if name in tests), key=lambda t: t.seconds):
+                passed, _, words = test.run(number, limit=test.limit(), strict=True)
+                if not passed:
+                    row.update(result='caught', by=test.name + ', built strictly', words=words.strip()[-300:])
+                    say(f"caught    {row['what']} [{row['by']}]")
+                    break
+            yield row
 
 
 def commit():
@@ -367,6 +406,7 @@ def main():
     parser.add_argument('--tests', type=lambda text: set(text.split(',')), help='only these programs judge')
     parser.add_argument('--suite', type=lambda text: set(text.split(',')), help='only programs of these suites judge')
     parser.add_argument('--most', type=float, default=1e9, help='programs that take more seconds do not judge')
+    parser.add_argument('--plain', action='store_true', help='survivors are not tried in the strict build')
     parser.add_argument('--only', help='only mutants whose description holds this text')
     parser.add_argument('--again', action='store_true', help='try the survivors once more')
     parser.add_argument('--least', type=float, default=85.0, help='per cent to be caught')

@@ -85,6 +85,16 @@ class Sites(unittest.TestCase):
         self.assertEqual(self.kinds('char t[8]; struct s x = {0}; const char *u = "1 < 2";', 'off-by-one'), [])
         self.assertEqual(self.kinds('a = 1.5;', 'off-by-one'), [])
 
+    def test_more_room_is_no_fault(self):
+        self.assertEqual(self.kinds('x = gv_arena_array(a, int, b + 1); x = g(1);', 'off-by-one'),
+                         [('1', '0'), ('1', '2'), ('1', '0')])
+
+    def test_a_shortcut_may_be_left_out(self):
+        self.assertEqual(self.kinds('/* Shortcut: same result. */ if (a) { return 1; } if (b) { return 2; } return 3;',
+                                    'return'), [('return 2;', ';')])
+        self.assertEqual(self.kinds('/* Shortcut: as above. */ if (a) { return 1; } return 3;', 'condition'),
+                         [('a', '!(a)')])
+
     def test_dropped_calls(self):
         self.assertEqual(self.kinds('g(a); (void)g(b); a = g(b); assert(a); if (a) g(1);', 'call'),
                          [('g(a);', ';'), ('(void)g(b);', ';'), ('g(1);', ';')])

@@ -174,24 +174,93 @@ static void change_set(history *h) {
                   changes[below(h, sizeof changes / sizeof *changes)]);
 }
 
+/* Some object that the planner made, pods aside; NULL: none. */
+static object *some_child(history *h) {
+    object *found = NULL;
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < h->c.n; i++) {
+        object *o = &h->c.objects[i];
+        if (!o->gone && o->kind != GV_KIND_POD && !dying(o) &&
+            grove_node_at_path(grove_doc_root(o->doc), "/metadata/ownerReferences/0") &&
+            below(h, ++seen) == 0) {
+            found = o;
+        }
+    }
+    return found;
+}
+
+/* The way to some member below `node` is appended to `path`; the member. */
+static const grove_node *some_member(history *h, const grove_node *node, grove_buf *path) {
+    while (grove_node_size(node) > 0) {
+        uint32_t k = below(h, grove_node_size(node));
+        const grove_node *child = grove_node_at(node, k);
+        if (grove_node_type(node) == GROVE_ARRAY) {
+            gv_buf_fmt(path, "/%u", (unsigned)k);
+        } else {
+            gv_buf_c(path, "/");
+            for (const char *key = grove_node_key(child, NULL); *key; key++) {
+                gv_buf_fmt(path, *key == '/' ? "~1" : *key == '~' ? "~0" : "%c", *key);
+            }
+        }
+        node = child;
+        if (below(h, 4) == 0) {
+            break;
+        }
+    }
+    return node;
+}
+
+/* Any member of any child is changed, taken away or joined by another. */
+static void edit_child(history *h, const object *o) {
+    static const char *const parts[] = {
+        "/spec",  "/spec",     "/metadata/labels", "/metadata/annotations",
+        "/rules", "/subjects", "/roleRef"};
+    grove_buf path, patch;
+    grove_buf_init(&path, h->c.env);
+    grove_buf_init(&patch, h->c.env);
+    gv_buf_c(&path, parts[below(h, 7)]);
+    const grove_node *node = some_member(h, grove_node_at_path(grove_doc_root(o->doc), path.data),
+                                         &path);
+    grove_type type = grove_node_type(node);
+    int64_t number = 0;
+    grove_node_int64(node, &number);
+    uint32_t how = below(h, 3);
+    gv_buf_fmt(&patch, "[{\"op\":\"%s\",\"path\":\"%s%s\"", how == 0 ? "remove" : "add", path.data,
+               how == 0               ? ""
+               : type == GROVE_ARRAY  ? "/-"
+               : type == GROVE_OBJECT ? "/mine"
+                                      : "");
+    if (how > 0 && (type == GROVE_NUMBER || type == GROVE_BOOL)) {
+        gv_buf_fmt(&patch, ",\"value\":%lld", (long long)number + 1);
+    } else if (how > 0) {
+        gv_buf_c(&patch, ",\"value\":\"mine\"");
+    }
+    gv_buf_c(&patch, "}]");
+    if (type != GROVE_MISSING) {
+        cluster_patch(&h->c, o->kind, o->name, patch.data);
+    }
+    grove_buf_fini(&path);
+    grove_buf_fini(&patch);
+}
+
 /* Somebody touches a child that is not his. */
 static void drift(history *h) {
-    static const gv_kind kinds[] = {GV_KIND_PODCLIQUE, GV_KIND_PODCLIQUESCALINGGROUP,
-                                    GV_KIND_PODGANG,   GV_KIND_SERVICE,
-                                    GV_KIND_HPA,       GV_KIND_PODCLIQUE};
     static const char *const changes[] = {
-        "{\"metadata\":{\"labels\":{\"app.kubernetes.io/managed-by\":null,\"mine\":\"x\"}}}",
         "{\"metadata\":{\"finalizers\":null}}",
-        "{\"metadata\":{\"annotations\":{\"mine\":\"z\"}}}",
         "{\"status\":null}",
         "{\"spec\":{\"minAvailable\":1}}",
         "{\"metadata\":{\"ownerReferences\":null}}",
+        "{\"spec\":{\"reuseReservationRef\":{\"name\":\"x\"},\"queue\":\"theirs\","
+        "\"markUnschedulable\":true,\"schedulingBackoff\":1}}",
     };
-    object *o = some(h, kinds[below(h, 6)]);
-    if (o && below(h, 3) == 0) {
+    object *o = some_child(h);
+    uint32_t how = below(h, 12);
+    if (o && how < 3) {
         cluster_delete(&h->c, o->kind, o->name);
+    } else if (o && how < 6) {
+        cluster_merge(&h->c, o->kind, o->name, changes[below(h, 5)]);
     } else if (o) {
-        cluster_merge(&h->c, o->kind, o->name, changes[below(h, 6)]);
+        edit_child(h, o);
     }
 }
 
@@ -284,6 +353,9 @@ static void refuse(history *h) {
 /* The engine has decided about some gang: nodes for some of its pods, or none. */
 static void decide(history *h) {
     static const char *const nodes[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
+    static const uint32_t scores[] = {0, 1, 750, 999, 1000, 1001};
+    static const grove_gang_verdict other[] = {GROVE_VERDICT_INFEASIBLE, GROVE_VERDICT_UNKNOWN,
+                                               GROVE_VERDICT_NONE};
     object *gang = some(h, GV_KIND_PODGANG);
     uint32_t n = 0, most = below(h, 9);
     h->c.n_placements = 0;
@@ -303,22 +375,20 @@ static void decide(history *h) {
         }
     }
     h->placement = (grove_placement){.size = sizeof h->placement,
-                                     .verdict = n             ? GROVE_VERDICT_PLACED
-                                                : below(h, 2) ? GROVE_VERDICT_INFEASIBLE
-                                                              : GROVE_VERDICT_UNKNOWN,
                                      .gang = h->gang,
                                      .reason = n ? "" : "InsufficientCapacity",
                                      .text = n ? "" : "two nodes more would do",
                                      .pods = h->placed,
                                      .n_pods = n,
-                                     .score = n ? 750 : 0,
+                                     .score = n ? scores[below(h, 6)] : 0,
                                      .retry_ns = GROVE_NEVER};
+    h->placement.verdict = n ? GROVE_VERDICT_PLACED : other[below(h, 3)];
     h->c.placements[0] = &h->placement;
     h->c.n_placements = 1;
 }
 
 static void step(history *h) {
-    switch (below(h, 14)) {
+    switch (below(h, 15)) {
     case 0:
     case 1:
         scale(h);
@@ -330,6 +400,7 @@ static void step(history *h) {
         change_set(h);
         break;
     case 4:
+    case 14:
         drift(h);
         break;
     case 5:
@@ -401,7 +472,7 @@ static void end(history *h) {
 
 static void one_history(uint32_t number, grove_buf *out) {
     static const char *const names[] = {"update", "rich",   "kai",      "volcano",
-                                        "gates",  "breach", "affinity", "placed"};
+                                        "gates",  "breach", "affinity", "claims"};
     const char *name = names[number % 8], *told = getenv("PLAN_HISTORY");
     static history h;
     memset(&h, 0, sizeof h);
