@@ -125,7 +125,7 @@ GROVE_API grove_status grove_admission_review(grove_env *env, grove_config *conf
  * Whether the configuration (guardScale: Deny; by default Grove's Allow) forbids to give `target`, a
  * PodClique or PodCliqueScalingGroup, so many replicas: 1 when they are fewer than its minAvailable. Then
  * one line for people is appended to `out_why` (NULL allowed; left as it was when there is no memory).
- * `target` NULL, as for an object that is not known: 0. Since 0.1.
+ * `target` NULL, as for an object that is not known, and one that is being deleted: 0. Since 0.1.
  */
 GROVE_API int32_t grove_scale_is_refused(const grove_config *config, const grove_node *target,
                                          int64_t replicas, grove_buf *out_why);

@@ -85,6 +85,14 @@ GROVE_API int32_t grove_engine_is_idle(const grove_engine *engine);
 GROVE_API grove_status grove_engine_config(grove_engine *engine, grove_config **out_config,
                                            grove_error *err);
 
+/**
+ * A custom resource as last observed: its document, a reference of the caller's, and the object inside it.
+ * GROVE_E_NOT_FOUND when it is not known, or of a kind that is not kept whole (pods, nodes). Since 0.1.
+ */
+GROVE_API grove_status grove_engine_object(const grove_engine *engine, grove_kind kind,
+                                           const char *ns, const char *name, grove_doc **out_doc,
+                                           const grove_node **out_object);
+
 /** Plans every set again, from nothing remembered. Since 0.1. */
 GROVE_API grove_status grove_engine_recompute(grove_engine *engine);
 

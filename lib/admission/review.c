@@ -208,7 +208,8 @@ int32_t grove_scale_is_refused(const grove_config *config, const grove_node *tar
     int64_t least = gv_node_get_int(spec, "minAvailable", 1);
     gv_kind kind = target ? gv_kind_of(target) : GV_KIND_NONE;
     bool guarded = kind == GV_KIND_PODCLIQUE || kind == GV_KIND_PODCLIQUESCALINGGROUP;
-    if (!config || !config->guard_scale || !guarded || replicas >= least) {
+    bool going = grove_node_get(grove_node_get(target, "metadata"), "deletionTimestamp") != NULL;
+    if (!config || !config->guard_scale || !guarded || going || replicas >= least) {
         return 0;
     }
     if (out_why) {

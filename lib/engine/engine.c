@@ -536,6 +536,22 @@ grove_status grove_engine_recompute(grove_engine *e) {
     return grove_store_mark_all(e->store);
 }
 
+grove_status grove_engine_object(const grove_engine *e, grove_kind kind, const char *ns,
+                                 const char *name, grove_doc **out_doc,
+                                 const grove_node **out_object) {
+    if (!e || !ns || !name || !out_doc || !out_object) {
+        return GROVE_E_INVALID;
+    }
+    const gv_object *o = gv_store_get(e->store, (gv_kind)kind, gv_str_c(ns), gv_str_c(name));
+    const grove_node *node = o ? gv_object_node(o) : NULL;
+    if (!node) {
+        return GROVE_E_NOT_FOUND;
+    }
+    *out_doc = grove_doc_ref(o->u.document.doc);
+    *out_object = node;
+    return GROVE_OK;
+}
+
 grove_status grove_engine_stats_get(const grove_engine *e, grove_engine_stats *out_stats) {
     if (!out_stats || out_stats->size < offsetof(grove_engine_stats, events)) {
         return GROVE_E_INVALID;

@@ -312,6 +312,44 @@ class Webhooks(Live):
             self.cluster.ask('PATCH', f'{SETS}/demo', annotations, content_type=MERGE)
             until('the annotation is seen', lambda want=allowed: ask('eve')['allowed'] == want)
 
+    def test_a_scale_below_the_minimum(self):
+        d = self.start(config={'guardScale': 'Deny'})
+        given = demo(pods=3)
+        given['spec']['template']['cliques'][0]['spec']['minAvailable'] = 2
+        self.create(given)
+        until('the set is available', lambda: self.available() == 1)
+        hook = self.registered('validatingwebhookconfigurations', 'scale-validating-webhook')
+        self.assertEqual(hook['rules'][0]['resources'], ['podcliques/scale', 'podcliquescalinggroups/scale'])
+        self.assertEqual(hook['rules'][0]['operations'], ['UPDATE'])
+
+        def ask(replicas, name='demo-0-work', resource='podcliques'):
+            scale = {'apiVersion': 'autoscaling/v1', 'kind': 'Scale', 'metadata': {'name': name, 'namespace': 'default'},
+                     'spec': {'replicas': replicas}}
+            return self.review(d, '/webhooks/validate-scale', operation='UPDATE', object=scale, oldObject=scale, name=name,
+                               namespace='default', subResource='scale',
+                               resource={'group': 'grove.io', 'version': 'v1alpha1', 'resource': resource})
+        refused = ask(1)
+        self.assertEqual((refused['allowed'], refused['status']['code']), (False, 403))
+        self.assertIn('minAvailable 2', refused['status']['message'])
+        for allowed in (ask(2), ask(0, name='another'), ask(0, resource='podcliquescalinggroups')):
+            self.assertTrue(allowed['allowed'])
+        self.assertEqual(d.metrics()['grove_webhook_refusals_total{webhook="/webhooks/validate-scale"}'], 1)
+        clique = '/apis/grove.io/v1alpha1/namespaces/default/podcliques/demo-0-work'
+        keep = {'metadata': {'finalizers': ['example.com/kept', *self.cluster.ask('GET', clique)[2]['metadata']['finalizers']]}}
+        self.cluster.ask('PATCH', clique, keep, content_type=MERGE)
+        self.cluster.ask('DELETE', clique)
+        until('what is being deleted is not guarded', lambda: ask(0)['allowed'])
+
+    def test_a_webhook_that_is_not_asked_for_any_more_goes(self):
+        asked_for = {'guardScale': 'Deny', 'authorizer': {'enabled': True}}
+        self.start(config=asked_for).stop()
+        names = ('scale-validating-webhook', 'authorizer-webhook')
+        for name in names:
+            self.registered('validatingwebhookconfigurations', name)
+        self.start()
+        for name in names:
+            self.assertEqual(self.cluster.ask('GET', f'{HOOKS}validatingwebhookconfigurations/{name}')[0], 404)
+
     def test_a_new_authority_is_trusted_before_it_is_used(self):
         d = self.start()
         old = self.trusted()

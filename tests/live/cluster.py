@@ -123,7 +123,8 @@ class Cluster:
         for kind, name in (('mutatingwebhookconfigurations', 'podcliqueset-defaulting-webhook'),
                            ('validatingwebhookconfigurations', 'podcliqueset-validating-webhook'),
                            ('validatingwebhookconfigurations', 'clustertopology-validating-webhook'),
-                           ('validatingwebhookconfigurations', 'authorizer-webhook')):
+                           ('validatingwebhookconfigurations', 'authorizer-webhook'),
+                           ('validatingwebhookconfigurations', 'scale-validating-webhook')):
             self.call('DELETE', f'{base}/{kind}/{name}')
 
 

@@ -119,7 +119,7 @@ class Webhooks(Stage):
         authorizer = {'authorizer': {'enabled': True, 'exemptServiceAccountUserNames': [
             'system:serviceaccount:kube-system:generic-garbage-collector', 'system:serviceaccount:kube-system:namespace-controller',
             'system:kube-controller-manager']}}
-        with self.daemon(config=authorizer) as d:
+        with self.daemon(config={**authorizer, 'guardScale': 'Deny'}) as d:
             d.wait_for('leading')
             bad = a_set(ns, 'bad')
             bad['spec']['template']['cliques'][0]['spec']['minAvailable'] = 9
@@ -133,6 +133,8 @@ class Webhooks(Stage):
             status, answer = self.c.call('PATCH', path, {'metadata': {'labels': {'x': 'y'}}}, MERGE)
             assert status == 403 and 'authorizer.webhooks.grove.io' in answer['message'], (status, answer)
             assert d.metrics()['grove_webhook_refusals_total{webhook="/webhooks/validate-podcliqueset"}'] == 1
+            status, answer = self.c.call('PATCH', path + '/scale', {'spec': {'replicas': 1}}, MERGE)
+            assert status == 403 and 'scale.validating.webhooks.grove.io' in answer['message'], (status, answer)
             self.c.call('DELETE', f'{GROVE}/namespaces/{ns}/podcliquesets/demo')
             time.sleep(0.1)  # in the middle of it
             d.kill()

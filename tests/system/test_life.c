@@ -232,6 +232,31 @@ static void test_guarded_scale(void **state) {
     grove_config_unref(options.config);
 }
 
+/* Custom resources are told as the watches told them; what is not kept whole, or not there, is not. */
+static void test_known_objects(void **state) {
+    grove_engine *e = w.c->engine;
+    grove_doc *doc = NULL;
+    const grove_node *object = NULL;
+    (void)state;
+    assert_int_equal(grove_engine_object(e, GROVE_KIND_PODCLIQUESCALINGGROUP, "default", "s-0-cell",
+                                         &doc, &object),
+                     GROVE_OK);
+    assert_string_equal(grove_node_text(grove_node_at_path(object, "/metadata/name")), "s-0-cell");
+    grove_doc_unref(doc);
+    static const struct {
+        grove_kind kind;
+        const char *ns, *name;
+        grove_status want;
+    } rows[] = {{GROVE_KIND_PODCLIQUE, "default", "none", GROVE_E_NOT_FOUND},
+                {GROVE_KIND_NODE, "", "node-b0-r0-n0", GROVE_E_NOT_FOUND},
+                {GROVE_KIND_PODCLIQUE, NULL, "s-0-router", GROVE_E_INVALID}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(
+            grove_engine_object(e, rows[i].kind, rows[i].ns, rows[i].name, &doc, &object),
+            rows[i].want);
+    }
+}
+
 static void test_deletion_leaves_nothing(void **state) {
     (void)state;
     world_delete(&w, GROVE_KIND_PODCLIQUESET, "s");
@@ -257,6 +282,7 @@ int main(void) {
         LIFE(test_everything_runs),
         LIFE(test_group_scales_out_and_in),
         LIFE(test_set_scales_to_zero_and_back),
+        LIFE(test_known_objects),
         LIFE(test_deleted_pod_comes_back_with_its_index),
         LIFE(test_new_image_rolls_one_clique),
         LIFE(test_node_loss_heals),

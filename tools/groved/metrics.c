@@ -19,7 +19,8 @@ static const uint32_t bounds_ms[METRICS_BUCKETS] = {1,   2,    5,    10,   25,  
 
 const char *const metrics_hook_names[METRICS_HOOKS] = {
     "/webhooks/default-podcliqueset", "/webhooks/validate-podcliqueset",
-    "/webhooks/validate-clustertopology", "/webhooks/authorizer-webhook"};
+    "/webhooks/validate-clustertopology", "/webhooks/authorizer-webhook",
+    "/webhooks/validate-scale"};
 
 static const char *const verb_words[GROVE_VERB_COUNT] = {
     [GROVE_VERB_GET] = "GET",     [GROVE_VERB_LIST] = "GET",    [GROVE_VERB_CREATE] = "POST",

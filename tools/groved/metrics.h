@@ -9,7 +9,7 @@
 #include "tap.h"
 
 #define METRICS_BUCKETS 15
-#define METRICS_HOOKS 4
+#define METRICS_HOOKS 5
 
 /* Durations by bucket; see metrics.c for the bounds. */
 typedef struct metrics_histogram {

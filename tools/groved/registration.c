@@ -25,21 +25,31 @@ static const rule managed_rules[RULES_MAX] = {
     {"scheduler.grove.io", "v1alpha1", "podgangs", "CREATE,UPDATE,DELETE"},
     {0}};
 
+static const rule scale_rules[] = {
+    {"grove.io", "v1alpha1", "podcliques/scale,podcliquescalinggroups/scale", "UPDATE"}, {0}};
+
+/* Which part of the configuration asks for it. */
+enum wanted { ALWAYS, WITH_AUTHORIZER, WITH_GUARDED_SCALE };
+
 static const struct registration {
     grove_kind kind;
     const char *object, *hook, *path;
     const rule *rules;
-    int cluster_scoped, authorizer;
+    int cluster_scoped;
+    enum wanted wanted;
 } registrations[] = {
     {GROVE_KIND_MUTATING_WEBHOOK, "podcliqueset-defaulting-webhook",
-     "pcs.defaulting.webhooks.grove.io", "/webhooks/default-podcliqueset", set_rules, 0, 0},
+     "pcs.defaulting.webhooks.grove.io", "/webhooks/default-podcliqueset", set_rules, 0, ALWAYS},
     {GROVE_KIND_VALIDATING_WEBHOOK, "podcliqueset-validating-webhook",
-     "pcs.validating.webhooks.grove.io", "/webhooks/validate-podcliqueset", set_rules, 0, 0},
+     "pcs.validating.webhooks.grove.io", "/webhooks/validate-podcliqueset", set_rules, 0, ALWAYS},
     {GROVE_KIND_VALIDATING_WEBHOOK, "clustertopology-validating-webhook",
      "clustertopology.validating.webhooks.grove.io", "/webhooks/validate-clustertopology",
-     binding_rules, 1, 0},
+     binding_rules, 1, ALWAYS},
     {GROVE_KIND_VALIDATING_WEBHOOK, "authorizer-webhook", "authorizer.webhooks.grove.io",
-     "/webhooks/authorizer-webhook", managed_rules, 0, 1},
+     "/webhooks/authorizer-webhook", managed_rules, 0, WITH_AUTHORIZER},
+    {GROVE_KIND_VALIDATING_WEBHOOK, "scale-validating-webhook",
+     "scale.validating.webhooks.grove.io", "/webhooks/validate-scale", scale_rules, 0,
+     WITH_GUARDED_SCALE},
 };
 #define N_REGISTRATIONS (sizeof registrations / sizeof *registrations)
 
@@ -114,7 +124,7 @@ static void put_hook(grove_builder *b, const live *d, const struct registration 
         grove_builder_close(b);
         grove_builder_close(b);
     }
-    if (r->authorizer) {
+    if (r->wanted == WITH_AUTHORIZER) {
         grove_builder_open_object(b, "objectSelector");
         grove_builder_open_object(b, "matchLabels");
         grove_builder_string(b, "app.kubernetes.io/managed-by", "grove-operator");
@@ -178,6 +188,38 @@ static void on_applied(void *ctx, const grove_completion *c) {
     end_one(r, c->status);
 }
 
+static void on_deleted(void *ctx, const grove_completion *c) {
+    grove_completion told = *c;
+    told.status = c->status == GROVE_E_NOT_FOUND ? GROVE_OK : c->status;
+    on_applied(ctx, &told);
+}
+
+static int is_wanted(const live *d, const struct registration *r) {
+    return r->wanted == ALWAYS || (r->wanted == WITH_AUTHORIZER && d->set.authorizer) ||
+           (r->wanted == WITH_GUARDED_SCALE && d->set.guard_scale);
+}
+
+/* One that an earlier configuration asked for would refuse everything, as nobody serves it. */
+static grove_status send_one(round_trip *r, const struct registration *one, const char *ca_pem,
+                             grove_error *err) {
+    live *d = r->d;
+    grove_op op = {.verb = GROVE_VERB_DELETE,
+                   .kind = one->kind,
+                   .name = one->object,
+                   .grace_seconds = GROVE_GRACE_DEFAULT};
+    if (!is_wanted(d, one)) {
+        return tap_ask(d->tap, &op, on_deleted, r, err);
+    }
+    grove_doc *doc = object_of(d, one, ca_pem);
+    op.verb = GROVE_VERB_APPLY;
+    op.flags = GROVE_OP_FORCE;
+    op.manager = "groved";
+    op.body_doc = doc;
+    grove_status st = doc ? tap_ask(d->tap, &op, on_applied, r, err) : GROVE_E_NOMEM;
+    grove_doc_unref(doc);
+    return st;
+}
+
 void registration_apply(live *d, const char *ca_pem, void (*done)(void *ctx, grove_status st),
                         void *ctx) {
     round_trip *r = calloc(1, sizeof *r);
@@ -188,25 +230,14 @@ void registration_apply(live *d, const char *ca_pem, void (*done)(void *ctx, gro
     *r = (round_trip){d, done, ctx, 1, GROVE_OK};
     for (size_t i = 0; i < N_REGISTRATIONS; i++) {
         grove_error err = GROVE_ERROR_INIT;
-        if (registrations[i].authorizer && !d->set.authorizer) {
-            continue;
-        }
-        grove_doc *doc = object_of(d, &registrations[i], ca_pem);
-        grove_op op = {.verb = GROVE_VERB_APPLY,
-                       .kind = registrations[i].kind,
-                       .flags = GROVE_OP_FORCE,
-                       .name = registrations[i].object,
-                       .manager = "groved",
-                       .body_doc = doc};
         r->left++;
-        grove_status st = doc ? tap_ask(d->tap, &op, on_applied, r, &err) : GROVE_E_NOMEM;
+        grove_status st = send_one(r, &registrations[i], ca_pem, &err);
         if (st < 0) {
             log_write(&d->log, GROVE_LOG_ERROR, "a webhook configuration cannot be sent", "error",
                       err.message, LOG_END);
             r->st = st;
             r->left--; /* never the last one: the loop counts itself */
         }
-        grove_doc_unref(doc);
     }
     end_one(r, GROVE_OK);
 }

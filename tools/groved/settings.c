@@ -97,6 +97,7 @@ static void take(settings *s) {
     s->log_level = text_at(s, "/logLevel", "info");
     s->log_format = text_at(s, "/logFormat", "json");
     s->authorizer = grove_node_is_true(at(s, "/authorizer/enabled"));
+    s->guard_scale = strcmp(text_at(s, "/guardScale", "Allow"), "Deny") == 0;
     s->exempt = at(s, "/authorizer/exemptServiceAccountUserNames");
     s->topology = !s->doc || grove_node_is_true(at(s, "/topologyAwareScheduling/enabled"));
     s->mnnvl = grove_node_is_true(at(s, "/network/autoMNNVLEnabled"));

@@ -25,6 +25,7 @@ typedef struct settings {
     const char *log_level;
     const char *log_format;
     int authorizer;
+    int guard_scale;          /* scaling below minAvailable is refused, by a webhook */
     const grove_node *exempt; /* array of user names that the authorizer lets through */
     int topology;
     int mnnvl;

@@ -19,7 +19,8 @@ static const struct {
 } hooks[] = {{GROVE_KIND_MUTATING_WEBHOOK, "podcliqueset-defaulting-webhook"},
              {GROVE_KIND_VALIDATING_WEBHOOK, "podcliqueset-validating-webhook"},
              {GROVE_KIND_VALIDATING_WEBHOOK, "clustertopology-validating-webhook"},
-             {GROVE_KIND_VALIDATING_WEBHOOK, "authorizer-webhook"}};
+             {GROVE_KIND_VALIDATING_WEBHOOK, "authorizer-webhook"},
+             {GROVE_KIND_VALIDATING_WEBHOOK, "scale-validating-webhook"}};
 
 static const char *const definitions[] = {
     "podcliquesets.grove.io", "podcliques.grove.io", "podcliquescalinggroups.grove.io",

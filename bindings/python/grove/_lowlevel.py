@@ -1901,6 +1901,9 @@ class Functions:
         self.engine_config = library.grove_engine_config
         library.grove_engine_config.restype = c_int32
         library.grove_engine_config.argtypes = [c_void_p, POINTER(c_void_p), POINTER(grove_error)]
+        self.engine_object = library.grove_engine_object
+        library.grove_engine_object.restype = c_int32
+        library.grove_engine_object.argtypes = [c_void_p, c_int32, c_char_p, c_char_p, POINTER(c_void_p), POINTER(c_void_p)]
         self.engine_recompute = library.grove_engine_recompute
         library.grove_engine_recompute.restype = c_int32
         library.grove_engine_recompute.argtypes = [c_void_p]

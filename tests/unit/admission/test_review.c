@@ -312,6 +312,10 @@ static void test_scale(void **state) {
         {"guardScale: Deny", TARGET("PodCliqueScalingGroup", ""), 1, 1},
         {"guardScale: Deny", TARGET("PodCliqueSet", ""), 0, 1},
         {"guardScale: Deny", NULL, 0, 1}, /* a target that is not known */
+        {"guardScale: Deny",
+         "{\"apiVersion\":\"grove.io/v1alpha1\",\"kind\":\"PodClique\",\"metadata\":"
+         "{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"},\"spec\":{\"minAvailable\":2}}",
+         0, 1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
