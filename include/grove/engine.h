@@ -113,6 +113,9 @@ typedef struct grove_engine_stats {
     uint64_t failures;  /**< operations that ended in an error */
     uint64_t decisions; /**< placements asked for */
     uint64_t placed;
+    /** With GROVE_ENGINE_CHECK: most plans that one set needed in a row, nothing happening in between. */
+    uint32_t most_rounds;
+    uint32_t reserved;
 } grove_engine_stats;
 /** Fills *out_stats up to its size. Since 0.1. */
 GROVE_API grove_status grove_engine_stats_get(const grove_engine *engine,

@@ -145,6 +145,7 @@ void grove_engine_free(grove_engine *e) {
     gv_engine_notices_fini(e);
     gv_engine_gangs_fini(e);
     gv_engine_sets_fini(e);
+    gv_laws_fini(e);
     grove_plan_unref(e->op_plan);
     grove_buf_fini(&e->op_text);
     if (e->view.env) {
@@ -266,6 +267,7 @@ static grove_status on_record(grove_engine *e, const grove_event *event,
     if (h == NULL) {
         return gv_error(err, GROVE_E_INVALID, "an event with a record that holds nothing");
     }
+    gv_laws_event(e, h->uid, h->rv);
     grove_status st = event->type == GROVE_EVENT_DELETED
                           ? grove_store_remove_record(e->store, record, err)
                           : grove_store_put_record(e->store, record, err);
@@ -279,6 +281,8 @@ static grove_status on_object(grove_engine *e, const grove_event *event, grove_e
     if (record) {
         return on_record(e, event, record, err);
     }
+    const grove_node *meta = grove_node_get(event->object, "metadata");
+    gv_laws_event(e, gv_node_get_str(meta, "uid"), gv_node_get_str(meta, "resourceVersion"));
     if (event->type == GROVE_EVENT_DELETED) {
         st = grove_store_remove(e->store, event->object, err);
     } else {
@@ -290,6 +294,7 @@ static grove_status on_object(grove_engine *e, const grove_event *event, grove_e
 /* What a relist did not show is gone, and with it its room. */
 static grove_status on_synced(grove_engine *e, gv_engine_watch *w, grove_error *err) {
     grove_status st = GROVE_OK;
+    gv_laws_outside(e);
     if (w->relisting) {
         st = gv_store_relist_end(e->store, w->kind);
         if (st == GROVE_OK && (w->kind == GV_KIND_NODE || w->kind == GV_KIND_POD)) {
@@ -323,6 +328,7 @@ grove_status grove_engine_feed(grove_engine *e, const grove_event *event, int64_
     case GROVE_EVENT_SYNCED:
         return on_synced(e, w, err);
     case GROVE_EVENT_GONE:
+        gv_laws_outside(e);
         gv_store_relist_begin(e->store, w->kind);
         w->relisting = w->wanted = true;
         w->token = ++e->next_token;
@@ -409,7 +415,10 @@ static grove_status on_write(grove_engine *e, const gv_in_flight *f, const grove
     const grove_action *a = f->action;
     gv_set *set = f->set;
     bool ok = is_success(a, c);
-    grove_status st = gv_engine_note_answer(e, set, a, c);
+    grove_status st = gv_laws_answer(e, a, c);
+    if (st == GROVE_OK) {
+        st = gv_engine_note_answer(e, set, a, c);
+    }
     if (st == GROVE_OK) {
         st = ok ? gv_engine_notice(e, f->plan, a, NULL) : on_failure(e, f, c);
     }
@@ -438,11 +447,12 @@ static grove_status on_write(grove_engine *e, const gv_in_flight *f, const grove
 
 static grove_status on_answer(grove_engine *e, const gv_in_flight *f, const grove_completion *c,
                               grove_error *err) {
+    if (f->set && f->action) {
+        return on_write(e, f, c, err);
+    }
+    gv_laws_outside(e);
     if (!f->set) {
         return on_read_back(e, f, c, err);
-    }
-    if (f->action) {
-        return on_write(e, f, c, err);
     }
     gv_engine_surveyed(e, f->set, c);
     return GROVE_OK;

@@ -20,6 +20,20 @@
 #include "plan/plan.h"
 #include "store/store.h"
 
+/* A write of the present quiet period: what it wrote to, and what that was before. */
+typedef struct gv_law_write {
+    uint64_t part, before;
+    uint32_t round;
+    bool status; /* an observation, no deed */
+} gv_law_write;
+
+/* What the laws are verified by (GROVE_ENGINE_CHECK); empty without. */
+typedef struct gv_laws {
+    uint64_t seen; /* engine.outside when the period began */
+    uint32_t rounds;
+    GV_VEC(gv_law_write) writes;
+} gv_laws;
+
 /* The plan of one PodCliqueSet, or of one ClusterTopologyBinding (ns ""), on its way out. */
 typedef struct gv_set {
     char *ns, *name; /* in one allocation behind the struct */
@@ -38,6 +52,7 @@ typedef struct gv_set {
     bool dropped;       /* an action failed: what follows is planned anew */
     bool unsurveyed;    /* pods of it may exist that the store does not know */
     bool surveying;     /* they are being listed */
+    gv_laws laws;
 } gv_set;
 
 typedef struct gv_in_flight {
@@ -115,6 +130,9 @@ struct grove_engine {
     grove_buf op_text;
     grove_watch watch;
     grove_engine_stats stats;
+
+    uint64_t outside;        /* counts what came from outside; laws.c */
+    GV_VEC(uint64_t) echoes; /* own writes whose events are to come */
 };
 
 /* ---- sets.c ---- */
@@ -147,6 +165,23 @@ bool gv_engine_awaits_survey(const gv_set *set, const grove_action *a);
 /* Fills e->op with the list of the set's pods, unless that is under way. */
 grove_status gv_engine_survey(grove_engine *e, gv_set *set, bool *out, grove_error *err);
 void gv_engine_surveyed(grove_engine *e, gv_set *set, const grove_completion *c);
+
+/* ---- laws.c: all of them do nothing without GROVE_ENGINE_CHECK ---- */
+/* Law (b), and whether a new quiet period begins; before the set takes the plan. */
+grove_status gv_laws_plan(grove_engine *e, gv_set *set, const grove_plan *plan, int64_t now,
+                          grove_error *err);
+/* Law (c): around the write's effect on the store. */
+grove_status gv_laws_before_write(grove_engine *e, gv_set *set, const grove_action *a,
+                                  grove_error *err);
+void gv_laws_not_written(grove_engine *e, gv_set *set);
+grove_status gv_laws_after_write(grove_engine *e, gv_set *set, const grove_action *a,
+                                 grove_error *err);
+/* The echo of a write's answer is no event; a refusal is. */
+grove_status gv_laws_answer(grove_engine *e, const grove_action *a, const grove_completion *c);
+void gv_laws_event(grove_engine *e, gv_str uid, gv_str rv);
+void gv_laws_outside(grove_engine *e);
+void gv_laws_set_fini(grove_engine *e, gv_set *set);
+void gv_laws_fini(grove_engine *e);
 
 /* ---- notices.c ---- */
 grove_status gv_engine_notice(grove_engine *e, grove_plan *plan, const grove_action *action,

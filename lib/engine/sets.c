@@ -54,6 +54,7 @@ void gv_engine_sets_fini(grove_engine *e) {
     for (uint32_t i = 0; (entry = gv_map_next(&e->sets, &i));) {
         gv_set *set = entry->value;
         gv_engine_refusals_fini(e, set);
+        gv_laws_set_fini(e, set);
         grove_plan_unref(set->plan);
         gv_free(e->env, set, set->bytes);
     }
@@ -107,6 +108,7 @@ static void drop_set(grove_engine *e, gv_set *set) {
     }
     gv_map_remove(&e->sets, set_key(&e->op_text, set));
     gv_engine_refusals_fini(e, set);
+    gv_laws_set_fini(e, set);
     grove_plan_unref(set->plan);
     gv_free(e->env, set, set->bytes);
 }
@@ -166,6 +168,9 @@ static grove_status make_plan(grove_engine *e, gv_set *set, int64_t now, grove_e
     }
     if (st == GROVE_OK && grove_plan_actions(plan) > 0) {
         st = activate(e, set);
+    }
+    if (st == GROVE_OK) {
+        st = gv_laws_plan(e, set, plan, now, err);
     }
     if (st < 0) {
         grove_plan_unref(plan);
@@ -270,8 +275,13 @@ static grove_status launch(grove_engine *e, gv_set *set, const grove_action *a, 
         return gv_error_nomem(err);
     }
     gv_write write = gv_action_write(a, now);
-    grove_status st = gv_store_write_begin(e->store, &write, err);
+    grove_status st = gv_laws_before_write(e, set, a, err);
     if (st < 0) {
+        return st;
+    }
+    st = gv_store_write_begin(e->store, &write, err);
+    if (st < 0) {
+        gv_laws_not_written(e, set);
         return st;
     }
     e->in_flight.v[e->in_flight.n++] = (gv_in_flight){.token = token,
@@ -281,7 +291,7 @@ static grove_status launch(grove_engine *e, gv_set *set, const grove_action *a, 
                                                       .kind = (gv_kind)a->kind};
     set->in_flight++;
     set->burst_used += a->verb == GROVE_VERB_CREATE;
-    return GROVE_OK;
+    return gv_laws_after_write(e, set, a, err);
 }
 
 void gv_engine_count(grove_engine *e, grove_verb verb) {

@@ -102,7 +102,7 @@ static target find(const gv_work *w, uint32_t at) {
     case GV_KIND_PODCLIQUE:
         t.obj = w->cliques[t.want->at].obj;
         t.rival = w->cliques[t.want->at].rival;
-        t.skip = w->cliques[t.want->at].deletes;
+        t.skip = w->cliques[t.want->at].deletes || w->cliques[t.want->at].held;
         break;
     case GV_KIND_PODCLIQUESCALINGGROUP:
         t.obj = w->groups[t.want->at].obj;

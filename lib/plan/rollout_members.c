@@ -6,8 +6,10 @@
 #include "plan/rollout.h"
 
 typedef struct index_state {
-    bool old;      /* some living member carries another hash than its template's */
-    bool broken;   /* some member has fewer scheduled or ready pods than its minimum */
+    bool old; /* some living member carries another hash than its template's */
+    bool
+        broken; /* some member has fewer scheduled or ready pods than its minimum; or of an old one some
+                      member is gone, as when it could be taken down in part only */
     bool complete; /* all members live, are of the new version and have their minimum */
     bool absent;   /* no living member */
     bool parked;   /* of the new version, and the scheduler has no room for some pod of it */
@@ -19,10 +21,12 @@ static gv_work_clique *member(gv_work *w, const gv_work_group *g, int64_t r, uin
 
 static index_state look(gv_work *w, const gv_work_group *g, int64_t r) {
     index_state s = {.complete = true, .absent = true};
+    bool torn = false;
     for (uint32_t k = 0; k < g->want->n_members; k++) {
         const gv_work_clique *c = member(w, g, r, k);
         if (c->memo == NULL || c->dying) {
             s.complete = false;
+            torn = true;
             continue;
         }
         s.absent = false;
@@ -34,8 +38,17 @@ static index_state look(gv_work *w, const gv_work_group *g, int64_t r) {
             s.parked = s.parked || (c->pods[i]->flags & GV_POD_UNSCHEDULABLE) != 0;
         }
     }
+    s.broken = s.broken || (s.old && torn);
     s.parked = s.parked && !s.old;
     return s;
+}
+
+/* What is missing is not made anew before the last of the old ones was told to go: it would go with them. */
+static void hold_back(gv_work *w, const gv_work_group *g, int64_t r) {
+    for (uint32_t k = 0; k < g->want->n_members; k++) {
+        gv_work_clique *c = member(w, g, r, k);
+        c->held = c->obj == NULL;
+    }
 }
 
 static grove_status remove_index(gv_work *w, gv_work_group *g, int64_t r, const char *why) {
@@ -128,6 +141,9 @@ grove_status gv_roll_members(gv_work *w, gv_work_group *g) {
     bool removed = false;
     for (int64_t r = 0; r < g->want->replicas; r++) {
         index_state s = look(w, g, r);
+        if (s.old && s.broken) {
+            hold_back(w, g, r);
+        }
         if (r != g->progress.current_index && s.old && s.broken) {
             grove_status status = remove_index(w, g, r, "old version and not working");
             if (status < 0) {

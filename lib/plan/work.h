@@ -86,6 +86,7 @@ typedef struct gv_work_clique {
     bool deletes;        /* this plan deletes it */
     bool writes;         /* this plan writes its body */
     bool creates;        /* this plan creates it */
+    bool held;           /* missing, and not to be made in this plan */
     bool refused;        /* a pod of it was refused and is not to be tried again yet */
     bool unsettled;      /* writes of its pods are planned or in flight */
     bool recycled;       /* gang termination takes all its pods in this plan */

@@ -266,7 +266,16 @@ void cluster_free(cluster *c) {
     grove_env_unref(env);
 }
 
+uint32_t cluster_most_rounds(const cluster *c) {
+    grove_engine_stats stats = {.size = (uint32_t)sizeof stats};
+    if (c->engine) {
+        (void)grove_engine_stats_get(c->engine, &stats);
+    }
+    return stats.most_rounds > c->most_rounds ? stats.most_rounds : c->most_rounds;
+}
+
 grove_status cluster_restart_engine(cluster *c, grove_error *err) {
+    c->most_rounds = cluster_most_rounds(c);
     grove_engine_free(c->engine);
     c->engine = NULL;
     c->backend.ops->destroy(c->backend.impl);

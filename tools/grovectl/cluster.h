@@ -37,6 +37,7 @@ typedef struct cluster {
     cluster_options options; /* as given; texts borrowed from the caller for the cluster's life */
     int64_t deadline;        /* when something happens next; INT64_MAX: nothing will */
     int64_t skew_ns;         /* how far the engine's clock is off; tests change it */
+    uint32_t most_rounds;    /* of engines that ended */
 } cluster;
 
 grove_status cluster_new(grove_env *env, const cluster_options *options, cluster **out_cluster,
@@ -44,6 +45,9 @@ grove_status cluster_new(grove_env *env, const cluster_options *options, cluster
 void cluster_free(cluster *c);
 /* Ends the engine with everything it remembers, as a crash would, and starts another one. */
 grove_status cluster_restart_engine(cluster *c, grove_error *err);
+
+/* Most plans in a row that a set needed with nothing happening in between; 0 without GROVE_ENGINE_CHECK. */
+uint32_t cluster_most_rounds(const cluster *c);
 
 int64_t cluster_now(const cluster *c);
 /* Applies an object (NULL: the document's root) and lets the cluster take notice. */

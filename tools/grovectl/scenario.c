@@ -112,8 +112,9 @@ static int read_spec(scenario *s, const grove_node *root) {
     const char *config = grove_node_text(grove_node_get(spec, "config"));
     const char *nodes = grove_node_text(grove_node_get(spec, "nodes"));
     s->instant = grove_node_is_true(grove_node_get(spec, "instant"));
+    s->rounds = grove_node_get(spec, "rounds");
     s->until_ns = -1;
-    if (scenario_known_members(s, spec, "config nodes instant until steps") != EXIT_OK) {
+    if (scenario_known_members(s, spec, "config nodes instant until rounds steps") != EXIT_OK) {
         return EXIT_USAGE;
     }
     if ((config && !(s->config = scenario_path(s, config))) ||
@@ -125,6 +126,10 @@ static int read_spec(scenario *s, const grove_node *root) {
     }
     if (grove_node_type(s->steps) != GROVE_ARRAY) {
         return scenario_complain(s, root, "spec.steps must be a list of steps");
+    }
+    int64_t rounds = 1;
+    if (s->rounds && (grove_node_int64(s->rounds, &rounds) < 0 || rounds < 1)) {
+        return scenario_complain(s, s->rounds, "spec.rounds must be a whole number from 1 on");
     }
     if (until) {
         s->until_ns = scenario_duration(grove_node_text(until));
@@ -286,6 +291,21 @@ static int step_time(scenario *s, const grove_node *step, int64_t start, int64_t
     return EXIT_OK;
 }
 
+/* Law (b) with the scenario's own bound; nobody counts without --check. */
+static void check_rounds(scenario *s, const cluster *c) {
+    int64_t bound = 0;
+    unsigned most = cluster_most_rounds(c);
+    if (!s->rounds || most == 0 || grove_node_int64(s->rounds, &bound) < 0) {
+        return;
+    }
+    s->expectations++;
+    if (most > (uint64_t)bound) {
+        s->failures++;
+        (void)scenario_complain(s, s->rounds, "%u plans in a row, nothing happening in between",
+                                most);
+    }
+}
+
 int scenario_run(scenario *s, cluster *c, timeline *t) {
     int64_t start = cluster_now(c);
     grove_error err = GROVE_ERROR_INIT;
@@ -313,5 +333,6 @@ int scenario_run(scenario *s, cluster *c, timeline *t) {
             return w.code;
         }
     }
+    check_rounds(s, c);
     return s->failures ? EXIT_REFUSED : EXIT_OK;
 }

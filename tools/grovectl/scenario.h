@@ -27,6 +27,7 @@ typedef struct scenario {
     char *config;     /* path of spec.config, beside the scenario; NULL */
     int64_t until_ns; /* spec.until, from the start; -1: not given */
     int instant;
+    const grove_node *rounds; /* spec.rounds; NULL: not given */
     unsigned expectations, failures;
     const grove_node *always; /* what is expected at every instant; NULL */
     int64_t at_ns;            /* present time from the start, for messages */

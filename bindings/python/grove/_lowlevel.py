@@ -535,6 +535,8 @@ class grove_engine_stats(Structure):
     failures: Any
     decisions: Any
     placed: Any
+    most_rounds: Any
+    reserved: Any
 
 
 class grove_k8s_options(Structure):
@@ -1227,6 +1229,8 @@ grove_engine_stats._fields_ = [
     ('failures', c_uint64),
     ('decisions', c_uint64),
     ('placed', c_uint64),
+    ('most_rounds', c_uint32),
+    ('reserved', c_uint32),
 ]
 grove_k8s_options._fields_ = [
     ('size', c_uint32),
