@@ -25,7 +25,7 @@ OPEN = {'(': ')', '[': ']', '{': '}'}
 # Dropping one of these is no fault of behaviour (assert), or no C any more (va_...).
 NOT_DROPPED = re.compile(r'^(assert|static_assert|_Static_assert|va_\w+)$')
 # Swapping the arguments of these changes nothing that a caller can see.
-SYMMETRIC = re.compile(r'(_eq|_equal|_min|_max)$|^(mem|str)n?cmp$|^(same|sum|larger)(_\w+)?$')
+SYMMETRIC = re.compile(r'(_eq|_equal|_min|_max)$|^(mem|str)n?cmp$|^(same|sum|larger)(_\w+)?$|^word$')
 # More room than needed is no fault: a larger constant in what these are given is not planted.
 ROOM = re.compile(r'^gv_(arena_(array|alloc|zalloc)|alloc|zalloc|realloc|vec_reserve|buf_reserve)$')
 # `if (...) { return ...; }` under such a comment only saves work: without it the result must be the same.

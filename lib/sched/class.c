@@ -265,9 +265,6 @@ static grove_status build_row(grove_sched *s, const grove_sched_class_spec *spec
                               int64_t *row) {
     memset(row, 0, GV_RESOURCES_MAX * sizeof *row);
     for (uint32_t r = 0; r < spec->n_requests; r++) {
-        if (spec->requests[r] < 0 || spec->requests[r] > INT64_MAX / (GV_COUNT_MAX + 1)) {
-            return GROVE_E_RANGE;
-        }
         row[r] = spec->requests[r];
     }
     row[0] = 1;
@@ -335,6 +332,16 @@ static grove_status check_spec(const grove_sched *s, const grove_sched_class_spe
     return GROVE_OK;
 }
 
+/* Before the class is looked up: what is out of range is no part of its identity. */
+static grove_status check_requests(const grove_sched_class_spec *spec) {
+    for (uint32_t r = 0; r < spec->n_requests; r++) {
+        if (spec->requests[r] < 0 || spec->requests[r] > INT64_MAX / (GV_COUNT_MAX + 1)) {
+            return GROVE_E_RANGE;
+        }
+    }
+    return GROVE_OK;
+}
+
 grove_status grove_sched_class(grove_sched *sched, const grove_sched_class_spec *spec,
                                uint32_t *out_class, grove_error *err) {
     grove_sched *s = sched;
@@ -349,7 +356,8 @@ grove_status grove_sched_class(grove_sched *sched, const grove_sched_class_spec 
     grove_buf id;
     grove_buf_init(&id, s->env);
     int64_t row[GV_RESOURCES_MAX];
-    st = put_identity(&id, &in, in.requests, in.n_requests);
+    st = check_requests(&in);
+    st = st < 0 ? st : put_identity(&id, &in, in.requests, in.n_requests);
     uint64_t mark = st < 0 ? 0 : gv_fnv1a(GV_FNV_START, id.data, (size_t)id.len);
     for (uint32_t i = 0; st == GROVE_OK && i < s->classes.n; i++) {
         const gv_class *c = &s->classes.v[i];

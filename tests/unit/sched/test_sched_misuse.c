@@ -190,11 +190,53 @@ static void test_cluster(void **state) {
     close_world(&w);
 }
 
+/* A topology takes thirty keys; what it has no domain for is none. */
+static void test_levels(void **state) {
+    (void)state;
+    static char names[30][8];
+    const char *keys[30];
+    world w;
+    open_world(&w);
+    uint32_t id, gone;
+    for (int i = 0; i < 30; i++) {
+        snprintf(names[i], sizeof names[i], "k%d", i);
+        keys[i] = names[i];
+    }
+    assert_int_equal(grove_sched_topology(w.s, "wide", keys, 30, &id, NULL), GROVE_OK);
+    assert_int_equal(grove_sched_host_level(w.s, id), 30);
+    grove_sched_node spec = {.size = (uint32_t)sizeof spec, .name = "gone"};
+    assert_int_equal(grove_sched_node_add(w.s, &spec, &gone, NULL), GROVE_OK);
+    assert_int_equal(grove_sched_node_remove(w.s, gone), GROVE_OK);
+    const grove_level none[] = {GROVE_LEVEL_NONE, GROVE_LEVEL_UNKNOWN, 2, 31, INT32_MAX};
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(grove_sched_domain_of(w.s, w.topology, none[i], w.node), GROVE_SCHED_NONE);
+        assert_int_equal(grove_sched_domain_count(w.s, w.topology, none[i]), 0);
+        assert_int_equal(grove_sched_topology_conflicts(w.s, w.topology, none[i]), 0);
+        assert_null(grove_sched_level_key(w.s, w.topology, none[i]));
+    }
+    assert_int_equal(grove_sched_domain_of(w.s, w.topology, 1, w.node), w.node);
+    assert_int_equal(grove_sched_domain_of(w.s, w.topology, 0, w.node), GROVE_SCHED_NONE);
+    assert_int_equal(grove_sched_domain_of(w.s, w.topology, 1, gone), GROVE_SCHED_NONE);
+    assert_int_equal(grove_sched_domain_of(w.s, w.topology, 1, 99), GROVE_SCHED_NONE);
+    assert_int_equal(grove_sched_domain_of(w.s, 9, 1, w.node), GROVE_SCHED_NONE);
+    assert_int_equal(grove_sched_domain_count(w.s, 9, 0), 0);
+    assert_null(grove_sched_level_key(w.s, 9, 0));
+    assert_int_equal(grove_sched_level(w.s, w.topology, "rack"), 0);
+    assert_int_equal(grove_sched_level(w.s, w.topology, "no"), GROVE_LEVEL_UNKNOWN);
+    assert_int_equal(grove_sched_class_allows(w.s, 9, w.node), 0);
+    assert_int_equal(grove_sched_class_allows(w.s, w.cls, w.node), 1);
+    assert_int_equal(grove_sched_class_allows(w.s, w.cls, gone), 0);
+    assert_int_equal(grove_sched_class_allows(w.s, w.cls, 99), 0);
+    w.hash = grove_sched_hash(w.s);
+    close_world(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gangs),
         cmocka_unit_test(test_decisions),
         cmocka_unit_test(test_cluster),
+        cmocka_unit_test(test_levels),
     };
     return cmocka_run_group_tests_name("sched misuse", tests, NULL, NULL);
 }
