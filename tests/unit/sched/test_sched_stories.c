@@ -75,12 +75,12 @@ static void tell(story *s) {
 /* ---- the cluster ---- */
 
 static void put_node(story *s, uint32_t number, bool update) {
-    uint32_t d[18];
-    draw(s, d, 18);
+    uint32_t d[19];
+    draw(s, d, 19);
     static const char *const archs[] = {"arm", "x86"};
     static const char *const gens[] = {"1", "5", "12", "x"};
     char texts[4][16], name[16];
-    uint32_t id, kind = d[0] % 100;
+    uint32_t id, kind = d[0] % 100, from = d[18] % 4 == 0 ? 2 : 0;
     snprintf(name, sizeof name, "n%u", (unsigned)number);
     snprintf(texts[0], sizeof texts[0], "b%u", (unsigned)number / 8);
     snprintf(texts[1], sizeof texts[1], "r%u", (unsigned)(number / 3 + (d[13] % 100 < 5)));
@@ -96,8 +96,8 @@ static void put_node(story *s, uint32_t number, bool update) {
                            4000 + 4000 * (int64_t)(d[8] % 8)};
     grove_sched_node spec = {.size = (uint32_t)sizeof spec,
                              .name = name,
-                             .labels = labels,
-                             .n_labels = d[15] % 100 < 90 ? 5 : 1 + d[9] % 4,
+                             .labels = labels + from,
+                             .n_labels = d[15] % 100 < 90 ? 5 - from : 1 + d[9] % 3,
                              .taints = taints,
                              .n_taints = kind < 12   ? 1
                                          : kind < 16 ? 2
@@ -373,6 +373,10 @@ static void serve(story *s) {
         t.n_podgroups = s->described[i][1];
         t.n_groups = s->described[i][2];
         tell_short(&t);
+        uint32_t n_victims = 0;
+        (void)grove_decision_victims(t.d, &n_victims);
+        gv_buf_fmt(&s->out, "  score %d, %u victims\n", (int)grove_decision_score(t.d),
+                   (unsigned)n_victims);
     }
     tell_shares(s);
 }
@@ -484,6 +488,7 @@ static void step(story *s) {
         decide(s, 0);
         break;
     }
+    gv_buf_fmt(&s->out, "books %016llx\n", (unsigned long long)grove_sched_hash(s->t.s));
     tell(s);
 }
 
@@ -521,7 +526,7 @@ static void begin(story *s, grove_env *env) {
     assert_int_equal(grove_sched_topology(s->t.s, "t", keys, 2, &s->topologies[0], NULL), GROVE_OK);
     assert_int_equal(grove_gang_new(s->t.s, &s->t.g), GROVE_OK);
     assert_int_equal(grove_decision_new(s->t.s, &s->t.d), GROVE_OK);
-    s->n_nodes = s->n_names = 6 + below(s, 18);
+    s->n_nodes = s->n_names = s->number % 64 == 63 ? 420 : 6 + below(s, 18);
     for (uint32_t i = 0; i < s->n_nodes; i++) {
         put_node(s, i, false);
     }
