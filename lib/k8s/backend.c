@@ -45,10 +45,14 @@ static grove_status pollfds(void *impl, grove_pollfd *fds, uint32_t cap, uint32_
     return GROVE_OK;
 }
 
-/* One round: what is due goes out, what came is told. */
-static grove_status round_of(gv_k8s *k, uint32_t *left, const grove_sink *sink, int64_t *deadline) {
+/*
+ * One round: what is due goes out, what came is told. The transport looks for bytes in the first round, later
+ * ones are for what the first has caused.
+ */
+static grove_status round_of(gv_k8s *k, bool first, uint32_t *left, const grove_sink *sink,
+                             int64_t *deadline) {
     gv_k8s_readiness ready = GV_K8S_READY;
-    int64_t transport_at = INT64_MAX;
+    const uint64_t started = k->stats.requests;
     grove_status st = gv_k8s_identity_poll(&k->identity, k->now, deadline, &ready);
     if (st == GROVE_OK && k->identity.trust_changed) {
         gv_k8s_trust trust = gv_k8s_identity_trust(&k->identity);
@@ -59,11 +63,13 @@ static grove_status round_of(gv_k8s *k, uint32_t *left, const grove_sink *sink, 
     st = st < 0 ? st : gv_k8s_elect_step(k);
     st = st < 0 ? st : gv_k8s_send_calls(k, ready);
     st = st < 0 ? st : gv_k8s_watches_step(k, ready);
-    st = st < 0 ? st : k->transport.ops->perform(k->transport.impl, k->now, &transport_at);
+    if (st == GROVE_OK && (first || k->stats.requests != started || k->transport_at <= k->now)) {
+        st = k->transport.ops->perform(k->transport.impl, k->now, &k->transport_at);
+    }
     st = st < 0 ? st : gv_k8s_judge_calls(k);
     st = st < 0 ? st : gv_k8s_tell_calls(k, sink, left);
     st = st < 0 ? st : gv_k8s_tell_watches(k, sink, left);
-    *deadline = transport_at < *deadline ? transport_at : *deadline;
+    *deadline = k->transport_at < *deadline ? k->transport_at : *deadline;
     return st;
 }
 
@@ -77,7 +83,7 @@ static grove_status process(void *impl, int64_t now, uint32_t budget, const grov
     for (int i = 0; i < ROUNDS && left > 0 && (i == 0 || k->activity != before); i++) {
         before = k->activity;
         deadline = INT64_MAX;
-        grove_status st = round_of(k, &left, sink, &deadline);
+        grove_status st = round_of(k, i == 0, &left, sink, &deadline);
         if (st < 0) {
             return st == GROVE_E_NOMEM ? gv_k8s_nomem(err) : st;
         }

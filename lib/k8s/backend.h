@@ -94,7 +94,8 @@ typedef struct gv_k8s {
     const char *user_agent, *manager;
     uint32_t flags, max_in_flight, request_timeout_ms, page_size;
     uint64_t random;
-    int64_t now; /* of the last process */
+    int64_t now;          /* of the last process */
+    int64_t transport_at; /* when the transport wants to work, whatever comes */
     bool paused;
     /* calls */
     gv_k8s_list queues[GV_K8S_CLASSES];

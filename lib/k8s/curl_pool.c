@@ -140,28 +140,13 @@ void gv_k8s_curl_pool_adopt(gv_k8s_curl_pool *p, CURL *easy) {
     (void)curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, tune_socket);
 }
 
-bool gv_k8s_curl_pool_pump(gv_k8s_curl_pool *p, bool timer) {
-    int running = 0;
-    bool any = false;
-    if (timer) {
-        (void)curl_multi_socket_action(p->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+void gv_k8s_curl_pool_pump(gv_k8s_curl_pool *p, const struct pollfd *ready) {
+    int running = 0, mask = 0;
+    if (ready) {
+        mask |= (ready->revents & (POLLIN | POLLHUP)) != 0 ? CURL_CSELECT_IN : 0;
+        mask |= (ready->revents & POLLOUT) != 0 ? CURL_CSELECT_OUT : 0;
+        mask |= (ready->revents & (POLLERR | POLLNVAL)) != 0 ? CURL_CSELECT_ERR : 0;
     }
-    if (p->n_fds == 0 || poll(p->fds, p->n_fds, 0) <= 0) {
-        return false;
-    }
-    struct pollfd ready[64]; /* the table may change under socket_action */
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->n_fds && n < 64; i++) {
-        if (p->fds[i].revents != 0) {
-            ready[n++] = p->fds[i];
-        }
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        int mask = (ready[i].revents & (POLLIN | POLLHUP)) != 0 ? CURL_CSELECT_IN : 0;
-        mask |= (ready[i].revents & POLLOUT) != 0 ? CURL_CSELECT_OUT : 0;
-        mask |= (ready[i].revents & (POLLERR | POLLNVAL)) != 0 ? CURL_CSELECT_ERR : 0;
-        (void)curl_multi_socket_action(p->multi, ready[i].fd, mask, &running);
-        any = true;
-    }
-    return any;
+    (void)curl_multi_socket_action(p->multi, ready ? ready->fd : CURL_SOCKET_TIMEOUT, mask,
+                                   &running);
 }

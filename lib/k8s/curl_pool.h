@@ -27,6 +27,7 @@ typedef struct gv_k8s_curl_pool {
     struct gv_k8s_transfer *transfers;
     int64_t deadline; /* INT64_MAX: curl waits for descriptors only */
     bool fresh;       /* something was added since the last perform */
+    bool worked;      /* a descriptor was ready in this round of perform */
     bool no_memory;   /* a callback had none */
 } gv_k8s_curl_pool;
 
@@ -36,7 +37,7 @@ gv_k8s_curl_pool *gv_k8s_curl_pool_new(grove_env *env);
 void gv_k8s_curl_pool_free(gv_k8s_curl_pool *p, bool reset);
 /* Sockets of this handle are opened and closed by the pool. */
 void gv_k8s_curl_pool_adopt(gv_k8s_curl_pool *p, CURL *easy);
-/* Hands curl what is ready; true when something was. timer: its own time has come, too. */
-bool gv_k8s_curl_pool_pump(gv_k8s_curl_pool *p, bool timer);
+/* Hands curl a descriptor that poll found ready; NULL: its own time has come. */
+void gv_k8s_curl_pool_pump(gv_k8s_curl_pool *p, const struct pollfd *ready);
 
 #endif

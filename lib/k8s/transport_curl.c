@@ -53,17 +53,18 @@ static void guard_begin(pipe_guard *g) {
     sigset_t pipe_only, pending;
     sigemptyset(&pipe_only);
     sigaddset(&pipe_only, SIGPIPE);
-    sigemptyset(&pending);
-    (void)sigpending(&pending);
-    g->was_pending = sigismember(&pending, SIGPIPE) == 1;
     (void)pthread_sigmask(SIG_BLOCK, &pipe_only, &g->before);
+    g->was_pending = false;
+    if (sigismember(&g->before, SIGPIPE) == 1) { /* only then can one have been waiting */
+        sigemptyset(&pending);
+        (void)sigpending(&pending);
+        g->was_pending = sigismember(&pending, SIGPIPE) == 1;
+    }
 }
 
 static void guard_end(const pipe_guard *g) {
-    sigset_t pipe_only, pending;
-    sigemptyset(&pending);
-    (void)sigpending(&pending);
-    if (!g->was_pending && sigismember(&pending, SIGPIPE) == 1) {
+    sigset_t pipe_only;
+    if (!g->was_pending) {
         const struct timespec none = {0, 0};
         sigemptyset(&pipe_only);
         sigaddset(&pipe_only, SIGPIPE);
@@ -365,33 +366,79 @@ static void take_ended(curl_pools *c, gv_k8s_curl_pool *p) {
     }
 }
 
-static void perform_pool(curl_pools *c, gv_k8s_curl_pool *p, int64_t now) {
-    long ms = -1;
-    bool timer = p->fresh || now >= p->deadline;
-    p->fresh = false;
-    for (int i = 0; i < ROUNDS; i++) {
-        bool any = gv_k8s_curl_pool_pump(p, timer);
-        take_ended(c, p);
-        (void)curl_multi_timeout(p->multi, &ms);
-        timer = ms == 0 || p->fresh;
-        p->fresh = false;
-        if (!any && !timer) {
-            break;
+/* Descriptors of all pools, so that one look tells which are ready. */
+#define LOOK_MAX 256
+
+typedef struct look {
+    struct pollfd fds[LOOK_MAX];
+    gv_k8s_curl_pool *pools[LOOK_MAX];
+    uint32_t n;
+} look;
+
+/* True when curl has something to do: a descriptor is ready, or a pool's own time has come. */
+static bool look_at_all(const curl_pools *c, int64_t now, look *l) {
+    bool due = false;
+    l->n = 0;
+    for (int i = 0; i < GV_K8S_LANES; i++) {
+        for (gv_k8s_curl_pool *p = c->lanes[i]; p; p = p->older) {
+            due = due || p->fresh || now >= p->deadline;
+            for (uint32_t k = 0; k < p->n_fds && l->n < LOOK_MAX; k++, l->n++) {
+                l->fds[l->n] = p->fds[k];
+                l->pools[l->n] = p;
+            }
         }
     }
-    p->deadline = ms < 0 ? INT64_MAX : now + (int64_t)ms * MS;
+    if (l->n > 0 && poll(l->fds, l->n, 0) > 0) {
+        return true;
+    }
+    l->n = 0;
+    return due;
 }
 
-/* The older pools whose requests have all ended go, with their connections. */
-static void retire(curl_pools *c, gv_k8s_lane lane) {
-    gv_k8s_curl_pool *newest = c->lanes[lane];
-    for (gv_k8s_curl_pool **at = newest ? &newest->older : NULL; at && *at;) {
-        gv_k8s_curl_pool *p = *at;
-        if (p->transfers) {
-            at = &p->older;
-        } else {
+static void work(curl_pools *c, const look *l, int64_t now) {
+    for (uint32_t k = 0; k < l->n; k++) {
+        if (l->fds[k].revents != 0) {
+            gv_k8s_curl_pool_pump(l->pools[k], &l->fds[k]);
+            l->pools[k]->worked = true;
+        }
+    }
+    for (int i = 0; i < GV_K8S_LANES; i++) {
+        gv_k8s_curl_pool *first = c->lanes[i]; /* a callback may put a new one in front */
+        for (gv_k8s_curl_pool *p = first; p; p = p->older) {
+            long ms = -1;
+            if (p->fresh || now >= p->deadline) {
+                p->fresh = false;
+                gv_k8s_curl_pool_pump(p, NULL);
+            } else if (!p->worked) {
+                continue;
+            }
+            p->worked = false;
+            take_ended(c, p);
+            (void)curl_multi_timeout(p->multi, &ms);
+            p->deadline = ms < 0 ? INT64_MAX : now + (int64_t)ms * MS;
+        }
+    }
+}
+
+/* The first older pool of the lane whose requests have all ended: where it is linked. */
+static gv_k8s_curl_pool **retiring(const curl_pools *c, int lane) {
+    gv_k8s_curl_pool **at = c->lanes[lane] ? &c->lanes[lane]->older : NULL;
+    while (at && *at && (*at)->transfers) {
+        at = &(*at)->older;
+    }
+    return at && *at ? at : NULL;
+}
+
+/* They go, with their connections. */
+static void retire(const curl_pools *c) {
+    pipe_guard g;
+    for (int i = 0; i < GV_K8S_LANES; i++) {
+        for (gv_k8s_curl_pool **at; (at = retiring(c, i)) != NULL;) {
+            gv_k8s_curl_pool *p = *at;
             *at = p->older;
+            guard_begin(&g);
             gv_k8s_curl_pool_free(p, false);
+            guard_end(&g);
         }
     }
 }
@@ -400,15 +447,21 @@ static grove_status perform(void *impl, int64_t now, int64_t *out_deadline) {
     curl_pools *c = impl;
     grove_status st = GROVE_OK;
     pipe_guard g;
-    guard_begin(&g);
-    c->performing = true;
+    look l;
     *out_deadline = INT64_MAX;
-    for (int i = 0; i < GV_K8S_LANES; i++) {
-        gv_k8s_curl_pool *first = c->lanes[i]; /* a callback may put a new one in front */
-        for (gv_k8s_curl_pool *p = first; p; p = p->older) {
-            perform_pool(c, p, now);
+    for (int i = 0; i < ROUNDS && look_at_all(c, now, &l); i++) {
+        if (!c->performing) {
+            guard_begin(&g);
+            c->performing = true;
         }
-        retire(c, (gv_k8s_lane)i);
+        work(c, &l, now);
+    }
+    if (c->performing) {
+        c->performing = false;
+        guard_end(&g);
+    }
+    retire(c);
+    for (int i = 0; i < GV_K8S_LANES; i++) {
         for (gv_k8s_curl_pool *p = c->lanes[i]; p; p = p->older) {
             int64_t at = p->fresh ? now : p->deadline;
             *out_deadline = at < *out_deadline ? at : *out_deadline;
@@ -416,8 +469,6 @@ static grove_status perform(void *impl, int64_t now, int64_t *out_deadline) {
             p->no_memory = false;
         }
     }
-    c->performing = false;
-    guard_end(&g);
     return st;
 }
 

@@ -34,6 +34,8 @@ void grove_extract_free(grove_extract *x) {
     gv_pod_facts_fini(env, &x->pod);
     gv_node_facts_fini(env, &x->node);
     gv_vec_fini(env, &x->labels);
+    gv_vec_fini(env, &x->containers);
+    gv_vec_fini(env, &x->init_containers);
     gv_vec_fini(env, &x->own);
     gv_vec_fini(env, &x->pod_level);
     gv_vec_fini(env, &x->overhead);

@@ -8,6 +8,14 @@
 #include "model/records.h"
 #include "value/json_scan.h"
 
+/* A container that was read: what its requests and ports are made of, as text of the object. */
+typedef struct gv_container_fact {
+    gv_str resources, ports; /* n 0: none */
+    bool sidecar;
+} gv_container_fact;
+
+typedef GV_VEC(gv_container_fact) gv_container_facts;
+
 struct grove_extract {
     grove_env *env;
     gv_arena texts; /* those that held escapes */
@@ -16,7 +24,8 @@ struct grove_extract {
     gv_node_facts node;
     gv_label_facts labels;
     bool has_finalizer;
-    bool foreign, foreign_version;             /* it says that it is something else */
+    bool foreign, foreign_version; /* it says that it is something else */
+    gv_container_facts containers, init_containers;
     gv_request_facts own, pod_level, overhead; /* work memory */
     grove_buf version;
 };

@@ -2,7 +2,7 @@
 /*
  * Pods from bytes. Members come in any order, and of equal keys the last one counts: each part begins by
  * forgetting what an earlier one of its name said. Requests depend on the order init containers, containers,
- * so both lists are looked at again when the spec is known.
+ * so what they are made of is noted, and looked at when the spec is known: nothing large is read twice.
  */
 #include <limits.h>
 
@@ -12,8 +12,8 @@
 #include "model/records_take.h"
 
 typedef struct spec_facts {
-    gv_str containers, init_containers, resources, overhead; /* texts of the values; n 0: none */
-    uint32_t n_containers, gate_flags;
+    gv_str resources, overhead; /* texts of the values; n 0: none */
+    uint32_t gate_flags;
     bool host_network;
 } spec_facts;
 
@@ -195,30 +195,68 @@ static void read_gates(gv_scan *s, gv_pod_facts *f, spec_facts *p) {
     f->n_gates = (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX);
 }
 
-static void begin_spec(gv_pod_facts *f, spec_facts *p) {
+static gv_container_fact read_container(gv_scan *s) {
+    gv_container_fact c = {{"", 0}, {"", 0}, false};
+    gv_str key;
+    if (!gv_scan_open(s, '{')) {
+        return c;
+    }
+    while (gv_scan_member(s, &key)) {
+        if (gv_str_is(key, "resources")) {
+            c.resources = gv_scan_skip(s);
+        } else if (gv_str_is(key, "ports")) {
+            c.ports = gv_scan_skip(s);
+        } else if (gv_str_is(key, "restartPolicy")) {
+            c.sidecar = gv_str_is(gv_scan_text(s), "Always");
+        } else {
+            (void)gv_scan_skip(s);
+        }
+    }
+    return c;
+}
+
+static void read_containers(grove_extract *x, gv_scan *s, gv_container_facts *out) {
+    out->n = 0;
+    if (!gv_scan_open(s, '[')) {
+        return;
+    }
+    while (gv_scan_element(s)) {
+        gv_container_fact c = read_container(s);
+        if (!gv_vec_push(x->env, out, c)) {
+            gv_scan_fail(s, GROVE_E_NOMEM);
+        }
+    }
+}
+
+static void begin_spec(grove_extract *x, spec_facts *p) {
     const gv_str none = {"", 0};
-    *p = (spec_facts){
-        .containers = none, .init_containers = none, .resources = none, .overhead = none};
+    gv_pod_facts *f = &x->pod;
+    *p = (spec_facts){.resources = none, .overhead = none};
+    x->containers.n = x->init_containers.n = 0;
     f->node = f->scheduler = f->priority_class = none;
     f->hostname_index = -1;
     f->priority = 0;
     f->gate_at = f->n_gates = 0;
 }
 
-static void read_spec_member(gv_scan *s, gv_str key, gv_pod_facts *f, spec_facts *p) {
+static void read_spec_member(grove_extract *x, gv_scan *s, gv_str key, spec_facts *p) {
+    gv_pod_facts *f = &x->pod;
     gv_str *text = gv_str_is(key, "nodeName")            ? &f->node
                    : gv_str_is(key, "schedulerName")     ? &f->scheduler
                    : gv_str_is(key, "priorityClassName") ? &f->priority_class
                                                          : NULL;
-    gv_str *part = gv_str_is(key, "containers")       ? &p->containers
-                   : gv_str_is(key, "initContainers") ? &p->init_containers
-                   : gv_str_is(key, "resources")      ? &p->resources
-                   : gv_str_is(key, "overhead")       ? &p->overhead
-                                                      : NULL;
+    gv_str *part = gv_str_is(key, "resources")  ? &p->resources
+                   : gv_str_is(key, "overhead") ? &p->overhead
+                                                : NULL;
+    gv_container_facts *list = gv_str_is(key, "containers")       ? &x->containers
+                               : gv_str_is(key, "initContainers") ? &x->init_containers
+                                                                  : NULL;
     if (text) {
         *text = gv_scan_text(s);
     } else if (part) {
         *part = gv_scan_skip(s);
+    } else if (list) {
+        read_containers(x, s, list);
     } else if (gv_str_is(key, "hostname")) {
         f->hostname_index = gv_pod_hostname_index(gv_scan_text(s));
     } else if (gv_str_is(key, "priority")) {
@@ -232,12 +270,12 @@ static void read_spec_member(gv_scan *s, gv_str key, gv_pod_facts *f, spec_facts
     }
 }
 
-static void read_spec(gv_scan *s, gv_pod_facts *f, spec_facts *p) {
+static void read_spec(grove_extract *x, gv_scan *s, spec_facts *p) {
     gv_str key;
-    begin_spec(f, p);
+    begin_spec(x, p);
     if (gv_scan_open(s, '{')) {
         while (gv_scan_member(s, &key)) {
-            read_spec_member(s, key, f, p);
+            read_spec_member(x, s, key, p);
         }
     }
 }
@@ -336,72 +374,35 @@ static void read_ports(grove_extract *x, gv_scan *s, gv_str ports, bool host_net
     check(s, &p);
 }
 
-typedef struct container {
-    gv_str resources, ports;
-    bool sidecar;
-} container;
-
-static container read_container(gv_scan *s) {
-    container c = {{"", 0}, {"", 0}, false};
-    gv_str key;
-    if (!gv_scan_open(s, '{')) {
-        return c;
-    }
-    while (gv_scan_member(s, &key)) {
-        if (gv_str_is(key, "resources")) {
-            c.resources = gv_scan_skip(s);
-        } else if (gv_str_is(key, "ports")) {
-            c.ports = gv_scan_skip(s);
-        } else if (gv_str_is(key, "restartPolicy")) {
-            c.sidecar = gv_str_is(gv_scan_text(s), "Always");
-        } else {
-            (void)gv_scan_skip(s);
-        }
-    }
-    return c;
-}
-
-/* Requests of one list of containers; *n counts them. */
-static void read_containers(grove_extract *x, gv_scan *s, gv_str list, gv_request_sums *sums,
-                            bool init, uint32_t *n) {
-    gv_scan c = again(x, list);
-    *n = 0;
-    if (list.n == 0 || !gv_scan_open(&c, '[')) {
-        return;
-    }
-    for (; gv_scan_element(&c); (*n)++) {
-        container k = read_container(&c);
+static void add_containers(grove_extract *x, gv_scan *s, gv_request_sums *sums) {
+    for (size_t i = 0; i < x->init_containers.n; i++) {
+        const gv_container_fact *c = &x->init_containers.v[i];
         gv_request_facts own = {0};
-        add_resources(x, s, k.resources, init ? &own : &sums->now);
-        if (init && !gv_requests_init(x->env, sums, &own, k.sidecar)) {
+        add_resources(x, s, c->resources, &own);
+        if (!gv_requests_init(x->env, sums, &own, c->sidecar)) {
             gv_scan_fail(s, GROVE_E_NOMEM);
         }
         gv_vec_fini(x->env, &own);
     }
-    check(s, &c);
-}
-
-static void read_all_ports(grove_extract *x, gv_scan *s, const spec_facts *p) {
-    const gv_str lists[] = {p->containers, p->init_containers};
-    x->pod.ports.n = 0;
-    for (int i = 0; i < 2; i++) {
-        gv_scan c = again(x, lists[i]);
-        if (lists[i].n == 0 || !gv_scan_open(&c, '[')) {
-            continue;
-        }
-        while (gv_scan_element(&c)) {
-            read_ports(x, s, read_container(&c).ports, p->host_network);
-        }
-        check(s, &c);
+    for (size_t i = 0; i < x->containers.n; i++) {
+        add_resources(x, s, x->containers.v[i].resources, &sums->now);
     }
 }
 
-static void read_requests(grove_extract *x, gv_scan *s, spec_facts *p) {
+static void read_all_ports(grove_extract *x, gv_scan *s, const spec_facts *p) {
+    const gv_container_facts *lists[] = {&x->containers, &x->init_containers};
+    x->pod.ports.n = 0;
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = 0; i < lists[k]->n; i++) {
+            read_ports(x, s, lists[k]->v[i].ports, p->host_network);
+        }
+    }
+}
+
+static void read_requests(grove_extract *x, gv_scan *s, const spec_facts *p) {
     gv_request_sums sums = {0};
-    uint32_t n_init;
     x->pod.requests.n = x->pod_level.n = x->overhead.n = 0;
-    read_containers(x, s, p->init_containers, &sums, true, &n_init);
-    read_containers(x, s, p->containers, &sums, false, &p->n_containers);
+    add_containers(x, s, &sums);
     add_resources(x, s, p->resources, &x->pod_level);
     if (p->overhead.n > 0) {
         gv_scan o = again(x, p->overhead);
@@ -432,14 +433,14 @@ void gv_extract_pod(grove_extract *x, gv_scan *s) {
     spec_facts spec;
     status_facts status;
     gv_str key;
-    begin_spec(f, &spec);
+    begin_spec(x, &spec);
     begin_status(f, &status);
     if (gv_scan_open(s, '{')) {
         while (gv_scan_member(s, &key)) {
             if (gv_str_is(key, "metadata")) {
                 gv_extract_metadata(x, s, &f->head);
             } else if (gv_str_is(key, "spec")) {
-                read_spec(s, f, &spec);
+                read_spec(x, s, &spec);
             } else if (gv_str_is(key, "status")) {
                 read_status(s, f, &status);
             } else {
@@ -452,5 +453,5 @@ void gv_extract_pod(grove_extract *x, gv_scan *s) {
     read_all_ports(x, s, &spec);
     f->flags |= spec.gate_flags | status.init_flags | status.main_flags;
     f->flags |= x->has_finalizer ? GV_POD_HAS_FINALIZER : 0u;
-    f->flags |= status.n_started < spec.n_containers ? GV_POD_NOT_STARTED : 0u;
+    f->flags |= status.n_started < x->containers.n ? GV_POD_NOT_STARTED : 0u;
 }

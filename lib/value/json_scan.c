@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader: eight bytes at a time through strings, nothing kept of what is passed over. */
+/* The reader: what is wanted is taken, the rest passed over. */
 #include "value/json_scan.h"
 
 #include "base/env.h"
-#include "value/json_string.h"
+#include "value/json_pass.h"
 #include "value/number.h"
 #include "value/utf8.h"
 
@@ -27,14 +27,8 @@ void gv_scan_begin(gv_scan *s, gv_str text, gv_arena *decoded, uint32_t max_dept
 
 /* The next byte that is no white space, without taking it; NUL at the end. */
 static inline char peek(gv_scan *s) {
-    while (s->at < s->end) {
-        char c = *s->at;
-        if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
-            return c;
-        }
-        s->at++;
-    }
-    return '\0';
+    s->at = gv_json_space(s->at, s->end);
+    return s->at < s->end ? *s->at : '\0';
 }
 
 const char *gv_scan_at(gv_scan *s) {
@@ -51,92 +45,16 @@ grove_status gv_scan_end(gv_scan *s) {
 
 /* ---- strings ---- */
 
-static bool is_hex(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-static int hex_value(char c) {
-    return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
-}
-
-/* The code unit of "\uXXXX" at p; negative: none. */
-static int32_t unit_at(const char *p, const char *end) {
-    int32_t unit = 0;
-    if (end - p < 6 || p[0] != '\\' || p[1] != 'u') {
-        return -1;
-    }
-    for (int i = 2; i < 6; i++) {
-        if (!is_hex(p[i])) {
-            return -1;
-        }
-        unit = unit * 16 + hex_value(p[i]);
-    }
-    return unit;
-}
-
-/* Length of the escape at p, its character in *out; 0: none that is allowed. */
-static size_t escape_at(const char *p, const char *end, uint32_t *out) {
-    static const char from[] = "\"\\/bfnrt";
-    static const char to[] = "\"\\/\b\f\n\r\t";
-    const char *found = end - p >= 2 && p[1] != '\0' ? strchr(from, p[1]) : NULL;
-    if (found) {
-        *out = (uint32_t)to[found - from];
-        return 2;
-    }
-    int32_t unit = unit_at(p, end);
-    if (unit < 0 || (unit >= 0xDC00 && unit <= 0xDFFF)) {
-        return 0;
-    }
-    *out = (uint32_t)unit;
-    if (unit < 0xD800 || unit > 0xDBFF) {
-        return 6;
-    }
-    int32_t low = unit_at(p + 6, end);
-    if (low < 0xDC00 || low > 0xDFFF) {
-        return 0;
-    }
-    *out = 0x10000 + (((uint32_t)unit - 0xD800) << 10) + ((uint32_t)low - 0xDC00);
-    return 12;
-}
-
-/* A character beyond ASCII; 0: not whole, or none. */
-static size_t wide_at(const char *p, const char *end) {
-    char bytes[5] = "";
-    size_t n = (size_t)(end - p) < 4 ? (size_t)(end - p) : 4;
-    memcpy(bytes, p, n);
-    return gv_utf8_length(bytes);
-}
-
 /* Takes a string whose opening quote is next; its raw text. */
 static gv_str raw_string(gv_scan *s, bool *out_escaped) {
-    const char *p = s->at + 1, *begin = p;
-    *out_escaped = false;
-    for (;;) {
-        p = gv_json_plain(p, s->end);
-        if (p >= s->end) {
-            break;
-        }
-        uint32_t c;
-        size_t n = 0;
-        if (*p == '"') {
-            s->at = p + 1;
-            s->first = false;
-            return (gv_str){begin, (size_t)(p - begin)};
-        }
-        if (*p == '\\') {
-            bool quoted = s->end - p >= 2 && (p[1] == '"' || p[1] == '\\'); /* nearly all */
-            *out_escaped = true;
-            n = quoted ? 2 : escape_at(p, s->end, &c);
-        } else if ((unsigned char)*p >= 0x80) {
-            n = wide_at(p, s->end);
-        }
-        if (n == 0) {
-            break;
-        }
-        p += n;
+    const char *begin = s->at + 1, *quote = gv_json_pass_text(begin, s->end, out_escaped);
+    if (!quote) {
+        gv_scan_fail(s, GROVE_E_PARSE);
+        return (gv_str){"", 0};
     }
-    gv_scan_fail(s, GROVE_E_PARSE);
-    return (gv_str){"", 0};
+    s->at = quote + 1;
+    s->first = false;
+    return (gv_str){begin, (size_t)(quote - begin)};
 }
 
 static gv_str decode(gv_scan *s, gv_str raw) {
@@ -151,7 +69,7 @@ static gv_str decode(gv_scan *s, gv_str raw) {
         if (*p != '\\') {
             *out++ = *p++;
         } else {
-            p += escape_at(p, end, &c);
+            p += gv_json_escape(p, end, &c);
             out += gv_utf8_write(out, c);
         }
     }
@@ -299,82 +217,18 @@ int64_t gv_scan_int(gv_scan *s, int64_t otherwise) {
     return gv_decimal_int64(&d, &value, &range) ? value : otherwise;
 }
 
-static void literal(gv_scan *s, const char *text, size_t n) {
-    if ((size_t)(s->end - s->at) < n || memcmp(s->at, text, n) != 0) {
-        gv_scan_fail(s, GROVE_E_PARSE);
-        return;
-    }
-    s->at += n;
-    s->first = false;
-}
-
-/* One scalar, or the opening of a container. */
-static void step_into(gv_scan *s) {
-    bool ignored;
-    switch (peek(s)) {
-    case '"':
-        (void)raw_string(s, &ignored);
-        return;
-    case '{':
-    case '[':
-        (void)enter(s);
-        return;
-    case 't':
-        literal(s, "true", 4);
-        return;
-    case 'f':
-        literal(s, "false", 5);
-        return;
-    case 'n':
-        literal(s, "null", 4);
-        return;
-    default:
-        if (is_number(peek(s))) {
-            (void)number(s, &ignored);
-        } else {
-            gv_scan_fail(s, GROVE_E_PARSE);
-        }
-    }
-}
-
-static void key_passed(gv_scan *s) {
-    bool ignored;
-    if (*s->at != '"') {
-        gv_scan_fail(s, GROVE_E_PARSE);
-        return;
-    }
-    (void)raw_string(s, &ignored);
-    (void)(s->status == GROVE_OK && colon(s));
-}
-
 gv_str gv_scan_skip(gv_scan *s) {
-    const uint32_t base = s->depth;
-    uint64_t objects[GV_DEPTH_MAX / 64 + 1]; /* a bit for each level passed: is it an object? */
+    grove_status why = GROVE_OK;
     if (s->status < 0) {
         return (gv_str){"", 0};
     }
-    (void)peek(s);
-    const char *from = s->at;
-    do {
-        uint32_t before = s->depth;
-        bool object = peek(s) == '{';
-        step_into(s);
-        if (s->depth > before) {
-            uint32_t level = s->depth - base;
-            uint64_t bit = UINT64_C(1) << (level % 64), *word = &objects[level / 64];
-            *word = level == 1 || level % 64 == 0 ? 0 : *word;
-            *word = object ? *word | bit : *word & ~bit;
-        }
-        while (s->depth > base && s->status == GROVE_OK) { /* to the next value, out of what ends */
-            uint32_t level = s->depth - base;
-            bool in_object = (objects[level / 64] >> (level % 64) & 1) != 0;
-            if (another(s, in_object ? '}' : ']')) {
-                if (in_object) {
-                    key_passed(s);
-                }
-                break;
-            }
-        }
-    } while (s->depth > base && s->status == GROVE_OK);
-    return s->status < 0 ? (gv_str){"", 0} : (gv_str){from, (size_t)(s->at - from)};
+    const char *from = gv_scan_at(s),
+               *to = gv_json_pass(from, s->end, s->max_depth - s->depth, &why);
+    if (!to) {
+        gv_scan_fail(s, why);
+        return (gv_str){"", 0};
+    }
+    s->at = to;
+    s->first = false;
+    return (gv_str){from, (size_t)(to - from)};
 }

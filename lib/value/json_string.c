@@ -3,13 +3,8 @@
 #include "value/json_string.h"
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "value/utf8.h"
-
-#define ONES UINT64_C(0x0101010101010101)
-#define HIGHS UINT64_C(0x8080808080808080)
 
 /* 0: stands for itself, 1: quote, 2: backslash, 3: control character, 4: beyond ASCII. */
 static const unsigned char kinds[256] = {
@@ -20,45 +15,16 @@ static const unsigned char kinds[256] = {
     [0x1C] = 3, [0x1D] = 3, [0x1E] = 3, [0x1F] = 3, ['"'] = 1,  ['\\'] = 2,
 };
 
-/* Non-zero when one of the eight bytes is a quote, a backslash, below a space or beyond ASCII. */
-static uint64_t special_bytes(uint64_t x) {
-    const uint64_t quote = x ^ (ONES * '"');
-    const uint64_t backslash = x ^ (ONES * '\\');
-    return (x | ((x - ONES * ' ') & ~x) | ((quote - ONES) & ~quote) |
-            ((backslash - ONES) & ~backslash)) &
-           HIGHS;
-}
-
 static char *skip_plain(char *s) {
     for (;;) {
         uint64_t x;
         memcpy(&x, s, sizeof x);
-        if (special_bytes(x) != 0) {
+        if (gv_json_special(x) != 0) {
             break;
         }
         s += 8;
     }
     while ((unsigned char)*s < 0x80 && kinds[(unsigned char)*s] == 0) {
-        s++;
-    }
-    return s;
-}
-
-const char *gv_json_plain(const char *s, const char *end) {
-    while (end - s >= 8) {
-        uint64_t x;
-        memcpy(&x, s, sizeof x);
-        const uint64_t special = special_bytes(x);
-        if (special != 0) {
-#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-            return s + __builtin_ctzll(special) / 8; /* the lowest one is never a false alarm */
-#else
-            break;
-#endif
-        }
-        s += 8;
-    }
-    while (s < end && (unsigned char)*s < 0x80 && kinds[(unsigned char)*s] == 0) {
         s++;
     }
     return s;
