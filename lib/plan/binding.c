@@ -291,6 +291,7 @@ static grove_status write_status(look *k, gv_memo *memo) {
         sig = gv_sig_text(sig, e->message);
         sig = gv_sig_int(sig, e->generation * 2 + (e->in_sync ? 1 : 0));
     }
+    /* Shortcut: nothing that the status is made of has changed. */
     if (memo->status_sig == (sig | 1u)) {
         return GROVE_OK;
     }

@@ -186,6 +186,7 @@ static grove_status patch(gv_work *w, const target *t) {
         return t->obj->u.head.uid[0] != '\0' ? gv_work_nomem(w) : GROVE_OK;
     }
     uint64_t sig = signature(w);
+    /* Shortcut: nothing that the body is made of has changed. */
     if (memo->body_sig == sig) {
         return GROVE_OK;
     }

@@ -96,6 +96,7 @@ static void sort_pods(const gv_pod **v, const gv_pod **tmp, uint32_t n) {
     for (uint32_t i = 1; i < n && sorted; i++) {
         sorted = compare_pods(v[i - 1], v[i]) <= 0;
     }
+    /* Shortcut: what is sorted would be copied to where it is. */
     if (sorted) {
         return;
     }

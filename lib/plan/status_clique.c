@@ -105,6 +105,7 @@ static grove_status tell(gv_work *w, const gv_work_clique *c) {
 
 static grove_status write_clique(gv_work *w, gv_work_clique *c) {
     uint64_t sig = signature(w, c);
+    /* Shortcut: nothing that the status is made of has changed. */
     if (c->memo->status_sig == sig) {
         return GROVE_OK;
     }

@@ -102,6 +102,7 @@ static grove_status write_gang(gv_work *w, gv_work_gang *g) {
     sig = gv_sig_int(sig, (g->disrupted ? 1 : 0) | (gv_gang_is_out(w, g) ? 2 : 0));
     sig = gv_sig_text(sig, gv_str_c(unplaced(g)));
     sig = gv_sig_int(sig, score) | 1u;
+    /* Shortcut: nothing that the status is made of has changed. */
     if (g->memo->status_sig == sig) {
         return GROVE_OK;
     }

@@ -104,6 +104,7 @@ static grove_status tell(gv_work *w, const gv_work_group *g) {
 
 static grove_status write_group(gv_work *w, gv_work_group *g) {
     uint64_t sig = signature(w, g);
+    /* Shortcut: nothing that the status is made of has changed. */
     if (g->memo->status_sig == sig) {
         return GROVE_OK;
     }

@@ -126,6 +126,7 @@ grove_status gv_status_unreadable(gv_work *w, gv_str why) {
     }
     gv_fault_event(w, "InvalidSet", NULL);
     uint64_t sig = gv_sig_faults(w, gv_sig_text(3, w->set)) | 1u;
+    /* Shortcut: nothing that the status is made of has changed. */
     if (w->memo->status_sig == sig) {
         return GROVE_OK;
     }
@@ -168,6 +169,7 @@ grove_status gv_status_set(gv_work *w) {
         updated += w->replicas[i].updated ? 1 : 0;
     }
     uint64_t sig = signature(w, available, updated);
+    /* Shortcut: nothing that the status is made of has changed. */
     if (w->memo->status_sig == sig) {
         return GROVE_OK;
     }
