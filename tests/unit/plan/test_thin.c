@@ -357,6 +357,34 @@ static void test_refused_pod(void **state) {
     cluster_close(&c);
 }
 
+/* Blocks of memory that the planner holds after a group was scaled out and in again so many times. */
+static uint64_t planner_blocks(int times) {
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, grouped);
+    cluster_live(&c, 20);
+    for (int i = 0; i < times; i++) {
+        cluster_merge(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g", "{\"spec\":{\"replicas\":7}}");
+        cluster_live(&c, 20);
+        cluster_merge(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g", "{\"spec\":{\"replicas\":1}}");
+        cluster_live(&c, 20);
+    }
+    uint64_t with = c.memory.live_blocks;
+    grove_planner_free(c.planner);
+    c.planner = NULL;
+    uint64_t without = c.memory.live_blocks;
+    cluster_close(&c);
+    return with - without;
+}
+
+/* What is gone is forgotten: memory does not grow with the number of objects that ever were. */
+static void test_memory_has_an_end(void **state) {
+    (void)state;
+    uint64_t few = planner_blocks(4), many = planner_blocks(24);
+    print_message("planner: %u blocks after 4 times, %u after 24\n", (unsigned)few, (unsigned)many);
+    assert_true(many < 2 * few);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_single_clique),
@@ -372,6 +400,7 @@ int main(void) {
         cmocka_unit_test(test_delete),
         cmocka_unit_test(test_rival_is_left_alone),
         cmocka_unit_test(test_refused_pod),
+        cmocka_unit_test(test_memory_has_an_end),
     };
     return cmocka_run_group_tests_name("plan thin path", tests, NULL, NULL);
 }
