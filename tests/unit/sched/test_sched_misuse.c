@@ -231,12 +231,38 @@ static void test_levels(void **state) {
     close_world(&w);
 }
 
+/* How wide a gang may be, how many pods, how many queues: to the last one. */
+static void test_bounds(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    uint32_t id;
+    assert_int_equal(grove_gang_podgroup(w.g, "p", w.cls, 0, 65535, -1, -1, &id), GROVE_OK);
+    assert_int_equal(grove_gang_podgroup(w.g, "p", w.cls, 0, 65536, -1, -1, &id), GROVE_E_LIMIT);
+    assert_int_equal(grove_gang_begin(w.g, w.topology, "wide"), GROVE_OK);
+    for (uint32_t i = 0; i < 4096; i++) {
+        assert_int_equal(grove_gang_podgroup(w.g, "p", w.cls, 0, 1, -1, -1, &id), GROVE_OK);
+        assert_int_equal(id, i);
+    }
+    assert_int_equal(grove_gang_podgroup(w.g, "p", w.cls, 0, 1, -1, -1, &id), GROVE_E_LIMIT);
+    for (uint32_t i = 2; i < 64; i++) { /* pods and GPUs are there */
+        char name[8];
+        snprintf(name, sizeof name, "r%u", (unsigned)i);
+        assert_int_equal(grove_sched_resource(w.s, name, &id), GROVE_OK);
+        assert_int_equal(id, i);
+    }
+    assert_int_equal(grove_sched_resource(w.s, "r64", &id), GROVE_E_LIMIT);
+    assert_int_equal(grove_sched_resource(w.s, "r63", &id), GROVE_OK); /* one that is known */
+    assert_int_equal(grove_sched_resource_count(w.s), 64);
+    w.hash = grove_sched_hash(w.s);
+    close_world(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gangs),
-        cmocka_unit_test(test_decisions),
-        cmocka_unit_test(test_cluster),
-        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_gangs),   cmocka_unit_test(test_decisions),
+        cmocka_unit_test(test_cluster), cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_bounds),
     };
     return cmocka_run_group_tests_name("sched misuse", tests, NULL, NULL);
 }

@@ -422,6 +422,26 @@ static void test_together_against_brute_force(void **state) {
 
 /* ---- victims ---- */
 
+/* Two gangs that are too wide to be one are not decided together, and that is no error. */
+static void test_too_wide_to_join(void **state) {
+    (void)state;
+    static const int racks[] = {1};
+    world w;
+    assert_int_equal(world_make(env, racks, 1, &w), GROVE_OK);
+    for (int i = 0; i < 2; i++) {
+        describe(&w, i, 1, 1, 0, 0, 0, i);
+        for (uint32_t k = 0, pg; k < 2100; k++) {
+            assert_int_equal(grove_gang_podgroup(w.gangs[i], "none", w.cls, 0, 0, GROVE_LEVEL_NONE,
+                                                 GROVE_LEVEL_NONE, &pg),
+                             GROVE_OK);
+        }
+    }
+    serve(&w, 2, 0, 2, 0);
+    assert_int_equal(verdict(&w, 0), GROVE_PLACED);
+    assert_int_equal(verdict(&w, 1), GROVE_INFEASIBLE);
+    world_free(&w);
+}
+
 static void test_preempt_in_service(void **state) {
     (void)state;
     world w;
@@ -650,6 +670,7 @@ int main(void) {
         cmocka_unit_test(test_minimum_before_surplus),
         cmocka_unit_test(test_together),
         cmocka_unit_test(test_together_against_brute_force),
+        cmocka_unit_test(test_too_wide_to_join),
         cmocka_unit_test(test_preempt_in_service),
         cmocka_unit_test(test_reclaim_in_service),
         cmocka_unit_test(test_dependants),
