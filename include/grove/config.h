@@ -24,8 +24,8 @@ typedef struct grove_config grove_config;
 GROVE_API grove_status grove_config_new(grove_env *env, grove_config **out_config);
 /**
  * Adds one object: an OperatorConfiguration (fields it leaves out take Grove's defaults), a
- * ClusterTopologyBinding, PriorityClass, ResourceClaimTemplate or Volcano Queue, or a List of these.
- * Other kinds: GROVE_E_UNSUPPORTED. Pins the document.
+ * ClusterTopologyBinding, PriorityClass, ResourceClaimTemplate or Volcano Queue, a PersistentVolume or
+ * PersistentVolumeClaim (nodes that a bound volume is reachable from), or a List of these. Other kinds: GROVE_E_UNSUPPORTED. Pins the document.
  */
 GROVE_API grove_status grove_config_add(grove_config *config, grove_doc *doc,
                                         const grove_node *object, grove_error *err);

@@ -249,6 +249,7 @@ typedef int32_t grove_match_op;
 #define GROVE_MATCH_GT 5
 #define GROVE_MATCH_LT 6
 #define GROVE_MATCH_NAME_IN 7 /**< on the node's name; the key is ignored */
+#define GROVE_MATCH_NAME_NOT_IN 8
 
 typedef struct grove_sched_requirement {
     const char *key;
@@ -285,6 +286,17 @@ typedef struct grove_sched_port {
     uint32_t reserved;
 } grove_sched_port;
 
+/**
+ * A token of the host: a pod that holds it alone shares the host with no other holder, all others share with
+ * one another. Anti-affinity on hosts: those that are kept away from hold it, those that keep away hold it
+ * alone. Since 0.1.
+ */
+typedef struct grove_sched_token {
+    const char *name;
+    uint32_t alone;
+    uint32_t reserved;
+} grove_sched_token;
+
 /** What matters about a pod for its place; equal descriptions get the same id. Texts are copied. Since 0.1. */
 typedef struct grove_sched_class_spec {
     uint32_t size;
@@ -304,6 +316,9 @@ typedef struct grove_sched_class_spec {
     uint32_t
         max_per_host; /**< pods of this class on one host; 0: no bound (anti-affinity to itself: 1) */
     uint64_t key;     /**< the caller's own mark, part of the identity: for the veto callback */
+    const grove_sched_token *tokens;
+    uint32_t n_tokens;
+    uint32_t reserved;
 } grove_sched_class_spec;
 
 GROVE_API grove_status grove_sched_class(grove_sched *sched, const grove_sched_class_spec *spec,

@@ -84,6 +84,39 @@ static void put_waits(grove_builder *b, const grove_node *waits, const subject *
     grove_builder_close(b);
 }
 
+/* ---- what the pods ask for and placement does not take into account ---- */
+
+/* Fills e->view.notes for a gang; none when there is no such PodGang. */
+static grove_status find_notes(grove_engine *e, gv_str ns, gv_str gang, grove_error *err) {
+    const gv_object *object = gang.n ? gv_store_get(e->store, GV_KIND_PODGANG, ns, gang) : NULL;
+    gv_view_gang described;
+    e->view.notes.n = 0;
+    return object ? gv_view_describe(&e->view, e->store, e->config, gv_object_node(object),
+                                     GV_DESCRIBE_GATED, &described, err)
+                  : GROVE_OK;
+}
+
+static void put_notes(grove_builder *b, const gv_view *v) {
+    grove_builder_open_array(b, "notSupported");
+    for (size_t i = 0; i < v->notes.n; i++) {
+        grove_builder_open_object(b, NULL);
+        grove_builder_string(b, "podClique", v->notes.v[i].clique);
+        grove_builder_string(b, "path", v->notes.v[i].path);
+        grove_builder_string(b, "text", v->notes.v[i].text);
+        grove_builder_close(b);
+    }
+    grove_builder_close(b);
+}
+
+static grove_status write_notes(const gv_view *v, grove_buf *buf) {
+    grove_status st = GROVE_OK;
+    for (size_t i = 0; st == GROVE_OK && i < v->notes.n; i++) {
+        const gv_view_note *n = &v->notes.v[i];
+        st = gv_buf_fmt(buf, "Not supported: PodClique %s, %s: %s\n", n->clique, n->path, n->text);
+    }
+    return st;
+}
+
 static grove_status explain_json(grove_engine *e, const gv_set *set, const subject *about,
                                  const gv_decided *decided, grove_buf *buf, grove_error *err) {
     grove_buf plan;
@@ -110,6 +143,7 @@ static grove_status explain_json(grove_engine *e, const gv_set *set, const subje
             grove_builder_string(b, "text", decided->placement.text);
             grove_builder_close(b);
         }
+        put_notes(b, &e->view);
         grove_builder_close(b);
         st = grove_builder_finish(b, &doc, err);
     }
@@ -140,13 +174,17 @@ grove_status grove_engine_explain(grove_engine *e, grove_kind kind, const char *
         return gv_error(err, GROVE_E_NOT_FOUND, "no plan was made for %s/%s", ns, name);
     }
     subject about = subject_of(object);
+    grove_status st = find_notes(e, gv_str_c(ns), gang, err);
+    if (st < 0) {
+        return st;
+    }
     if (json) {
         return explain_json(e, set, &about, decided, buf, err);
     }
-    grove_status st = explain_text(set, &about, kind, name, now_ns, buf, err);
+    st = explain_text(set, &about, kind, name, now_ns, buf, err);
     if (st == GROVE_OK && decided && decided->placement.text[0]) {
         st = gv_buf_fmt(buf, "Placement of gang %s: %s\n%s\n", decided->placement.gang,
                         verdict_word(decided->placement.verdict), decided->placement.text);
     }
-    return st;
+    return st == GROVE_OK ? write_notes(&e->view, buf) : st;
 }

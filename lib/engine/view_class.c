@@ -4,6 +4,8 @@
 
 #include "value/doc.h"
 
+#define MOST_ASKED (INT64_MAX / 65536)
+
 typedef struct work {
     gv_view *v;
     bool failed;
@@ -28,10 +30,13 @@ static bool is_bytes(const char *name) {
 }
 
 static int64_t amount_of(const gv_request *r, bool asked) {
-    if (!is_bytes(r->name)) {
-        return r->amount;
+    int64_t amount = is_bytes(r->name) ? r->amount / 1024 + (asked && r->amount % 1024 != 0)
+                                       : r->amount;
+    if (!asked) {
+        return amount;
     }
-    return r->amount / 1024 + (asked && r->amount % 1024 != 0);
+    /* A gang may ask for nonsense; sums over its pods must not overflow. No node has so much. */
+    return amount < 0 ? 0 : amount > MOST_ASKED ? MOST_ASKED : amount;
 }
 
 grove_status gv_view_amounts(gv_view *v, const gv_request *list, uint32_t n, bool asked,
@@ -115,6 +120,7 @@ static grove_match_op match_op(gv_str word) {
 
 static void read_requirement(work *w, const grove_node *expression, bool on_name,
                              grove_sched_requirement *out) {
+    grove_match_op op = match_op(gv_node_get_str(expression, "operator"));
     const grove_node *values = grove_node_get(expression, "values");
     const char **list = array(w, sizeof *list, grove_node_size(values));
     uint32_t n = 0;
@@ -126,7 +132,9 @@ static void read_requirement(work *w, const grove_node *expression, bool on_name
     out->key = text(expression, "key");
     out->values = list;
     out->n_values = n;
-    out->op = on_name ? GROVE_MATCH_NAME_IN : match_op(gv_node_get_str(expression, "operator"));
+    out->op = !on_name                   ? op
+              : op == GROVE_MATCH_NOT_IN ? GROVE_MATCH_NAME_NOT_IN
+                                         : GROVE_MATCH_NAME_IN;
 }
 
 static void read_term(work *w, const grove_node *term, grove_sched_term *out) {
@@ -147,14 +155,26 @@ static void read_term(work *w, const grove_node *term, grove_sched_term *out) {
     out->n_requirements = n;
 }
 
-static void read_affinity(work *w, const grove_node *spec, grove_sched_class_spec *out) {
+bool gv_view_term(gv_view *v, const grove_node *term, grove_sched_term *out) {
+    work w = {.v = v};
+    *out = (grove_sched_term){0};
+    read_term(&w, term, out);
+    return !w.failed;
+}
+
+/* Lists of terms each of which must have one that holds: node affinity, and a list for each volume. */
+static void read_affinity(work *w, const gv_view_owner *owner, const grove_node *spec,
+                          grove_sched_class_spec *out) {
     const grove_node *affinity = gv_node_path(spec, "affinity.nodeAffinity");
     const grove_node *required = gv_node_path(
         affinity, "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
     const grove_node *preferred = grove_node_get(affinity,
                                                  "preferredDuringSchedulingIgnoredDuringExecution");
+    grove_sched_terms *lists = array(w, sizeof *lists, 1 + gv_view_volume_lists_max(spec));
+    if (!lists) {
+        return;
+    }
     if (required) {
-        grove_sched_terms *terms = array(w, sizeof *terms, 1);
         grove_sched_term *list = array(w, sizeof *list, grove_node_size(required));
         uint32_t n = 0;
         GV_EACH(term, required) {
@@ -162,12 +182,10 @@ static void read_affinity(work *w, const grove_node *spec, grove_sched_class_spe
                 read_term(w, term, &list[n++]);
             }
         }
-        if (terms) {
-            *terms = (grove_sched_terms){list, n, 0};
-            out->required = terms;
-            out->n_required = 1;
-        }
+        lists[out->n_required++] = (grove_sched_terms){list, n, 0};
     }
+    w->failed = !gv_view_volumes(w->v, owner, spec, lists, &out->n_required) || w->failed;
+    out->required = lists;
     grove_sched_term *wishes = array(w, sizeof *wishes, grove_node_size(preferred));
     uint32_t n = 0;
     GV_EACH(wish, preferred) {
@@ -204,21 +222,34 @@ static void read_tolerations(work *w, const grove_node *spec, grove_sched_class_
     out->n_tolerations = n;
 }
 
+/* Containers, and init containers that stay beside them; one that ends keeps no port. */
+static bool keeps_ports(const grove_node *container, int list) {
+    return list == 0 || gv_str_is(gv_node_get_str(container, "restartPolicy"), "Always");
+}
+
 static void read_ports(work *w, const grove_node *spec, grove_sched_class_spec *out) {
-    const grove_node *containers = grove_node_get(spec, "containers");
+    const grove_node *lists[] = {grove_node_get(spec, "containers"),
+                                 grove_node_get(spec, "initContainers")};
+    bool host_network = gv_node_get_bool(spec, "hostNetwork");
     uint32_t most = 0, n = 0;
-    GV_EACH(container, containers) {
-        most += grove_node_size(grove_node_get(container, "ports"));
+    for (int k = 0; k < 2; k++) {
+        GV_EACH(container, lists[k]) {
+            most += grove_node_size(grove_node_get(container, "ports"));
+        }
     }
     grove_sched_port *ports = array(w, sizeof *ports, most);
-    GV_EACH(container, containers) {
-        GV_EACH(port, grove_node_get(container, "ports")) {
-            int64_t number = gv_node_get_int(port, "hostPort", 0);
-            if (ports && number > 0 && number <= UINT16_MAX) {
-                gv_str protocol = gv_node_get_str(port, "protocol");
-                ports[n++] = (grove_sched_port){.protocol = protocol.n ? protocol.p : NULL,
-                                                .ip = text(port, "hostIP"),
-                                                .port = (uint32_t)number};
+    for (int k = 0; k < 2; k++) {
+        GV_EACH(container, lists[k]) {
+            GV_EACH(port, grove_node_get(container, "ports")) {
+                /* on the host's network a server makes every container port one of the host */
+                int64_t inner = host_network ? gv_node_get_int(port, "containerPort", 0) : 0;
+                int64_t number = gv_node_get_int(port, "hostPort", inner);
+                if (ports && keeps_ports(container, k) && number > 0 && number <= UINT16_MAX) {
+                    gv_str protocol = gv_node_get_str(port, "protocol");
+                    ports[n++] = (grove_sched_port){.protocol = protocol.n ? protocol.p : NULL,
+                                                    .ip = text(port, "hostIP"),
+                                                    .port = (uint32_t)number};
+                }
             }
         }
     }
@@ -226,20 +257,88 @@ static void read_ports(work *w, const grove_node *spec, grove_sched_class_spec *
     out->n_ports = n;
 }
 
-grove_status gv_view_class(gv_view *v, const grove_node *pod_spec, uint32_t *out_class,
+/* ---- what is not taken into account ---- */
+
+bool gv_view_note_add(gv_view *v, gv_str clique, const char *path, const char *text) {
+    gv_view_note note = {gv_arena_dup(&v->scratch, clique), path, text};
+    return note.clique && path && text && gv_vec_push(v->env, &v->notes, note);
+}
+
+static void note_rest(work *w, const gv_view_owner *owner, const grove_node *spec) {
+    static const struct {
+        const char *path, *text;
+    } unknown[] = {
+        {"topologySpreadConstraints", "pods are not spread by it; use topology constraints"},
+        {"resourceClaims", "devices of resource claims are not counted"},
+        {"runtimeClassName",
+         "what a RuntimeClass adds (nodes, tolerations, overhead) is not known"},
+        {"affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution",
+         "wishes about other pods are not weighed"},
+        {"affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution",
+         "wishes about other pods are not weighed"}};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        const grove_node *field = gv_node_path(spec, unknown[i].path);
+        if (grove_node_size(field) > 0 || gv_node_str(field).n > 0) {
+            w->failed = !gv_view_note_add(w->v, owner->clique, unknown[i].path, unknown[i].text) ||
+                        w->failed;
+        }
+    }
+    uint32_t i = 0;
+    GV_EACH(entry, grove_node_get(spec, "tolerations")) {
+        gv_str op = gv_node_get_str(entry, "operator");
+        if (op.n > 0 && !gv_str_is(op, "Equal") && !gv_str_is(op, "Exists")) {
+            const char *path = gv_arena_fmt(&w->v->scratch, "tolerations[%u].operator", i);
+            w->failed = !gv_view_note_add(w->v, owner->clique, path,
+                                          "only Equal and Exists are understood; taken as Equal") ||
+                        w->failed;
+        }
+        i++;
+    }
+}
+
+grove_status gv_view_class(gv_view *v, const gv_view_owner *owner, const grove_node *pod_spec,
+                           const grove_sched_token *tokens, uint32_t n_tokens, uint32_t *out_class,
                            grove_error *err) {
-    grove_sched_class_spec spec = {.size = (uint32_t)sizeof spec};
+    grove_sched_class_spec spec = {
+        .size = (uint32_t)sizeof spec, .tokens = tokens, .n_tokens = n_tokens};
     work w = {.v = v};
     grove_status st = read_requests(v, pod_spec, &spec, err);
     if (st < 0) {
         return st;
     }
     read_selector(&w, pod_spec, &spec);
-    read_affinity(&w, pod_spec, &spec);
+    read_affinity(&w, owner, pod_spec, &spec);
     read_tolerations(&w, pod_spec, &spec);
     read_ports(&w, pod_spec, &spec);
+    note_rest(&w, owner, pod_spec);
     if (w.failed) {
         return gv_error_nomem(err);
     }
+    return grove_sched_class(v->sched, &spec, out_class, err);
+}
+
+grove_status gv_view_plain_class(gv_view *v, const gv_pod *pod, const grove_sched_token *tokens,
+                                 uint32_t n_tokens, uint32_t *out_class, grove_error *err) {
+    static const char *const protocols[] = {"TCP", "UDP", "SCTP"};
+    grove_sched_class_spec spec = {.size = (uint32_t)sizeof spec,
+                                   .n_ports = pod->n_ports,
+                                   .tokens = tokens,
+                                   .n_tokens = n_tokens};
+    grove_sched_port *ports = gv_arena_array(&v->scratch, grove_sched_port, pod->n_ports + 1u);
+    int64_t *amounts = NULL;
+    if (!ports) {
+        return gv_error_nomem(err);
+    }
+    grove_status st = gv_view_amounts(v, pod->requests, pod->n_requests, true, &amounts,
+                                      &spec.n_requests);
+    if (st < 0) {
+        return gv_error(err, st, "a pod's resources could not be read");
+    }
+    for (uint32_t i = 0; i < pod->n_ports; i++) { /* of all addresses: records keep none */
+        ports[i] = (grove_sched_port){.protocol = protocols[pod->ports[i].protocol % 3],
+                                      .port = (uint32_t)pod->ports[i].port};
+    }
+    spec.requests = amounts;
+    spec.ports = ports;
     return grove_sched_class(v->sched, &spec, out_class, err);
 }

@@ -2,6 +2,7 @@
 /* A PodGang object as the placement engine takes it: podgroups, constraints, members, seats. */
 #include "base/sort.h"
 #include "engine/view_class.h"
+#include "engine/view_peers.h"
 #include "model/config.h"
 #include "model/labels.h"
 #include "value/doc.h"
@@ -126,7 +127,9 @@ typedef struct describe {
     gv_view *v;
     const grove_store *store;
     gv_view_gang *out;
+    const grove_config *config;
     gv_map *podgroups; /* name -> id + 1 */
+    gv_peers peers;    /* of the PodGang's podgroups, in their order */
     uint32_t topology;
     uint32_t flags; /* GV_DESCRIBE_* */
     gv_str ns;
@@ -175,16 +178,29 @@ static grove_status add_pods(describe *d, gv_str clique, uint32_t class_id, uint
     return GROVE_OK;
 }
 
-static grove_status add_members(describe *d, gv_str clique, uint32_t podgroup) {
+/* A pod's record does not tell from whom it keeps away: members take their tokens when their gang is met. */
+static grove_status hold_tokens(describe *d, const gv_pod *pod, const gv_peer *peer) {
+    uint32_t class_id = 0;
+    if (peer->n_tokens == 0) {
+        return GROVE_OK;
+    }
+    grove_status st = gv_view_plain_class(d->v, pod, peer->tokens, peer->n_tokens, &class_id,
+                                          d->err);
+    return st < 0 ? st : gv_view_hold_class(d->v, pod, class_id, d->err);
+}
+
+static grove_status add_members(describe *d, const gv_peer *peer, uint32_t podgroup) {
     const gv_list *pods = gv_store_of_gang(d->store, d->ns, d->gang);
     for (const gv_object *o = pods->first; o; o = gv_list_next(o, GV_LIST_GANG)) {
         const gv_pod *pod = &o->u.pod;
-        if (!gv_str_is(clique, pod->clique) || !gv_pod_is_active(pod) || !gv_pod_is_bound(pod)) {
+        if (!gv_str_is(peer->name, pod->clique) || !gv_pod_is_active(pod) ||
+            !gv_pod_is_bound(pod)) {
             continue;
         }
         uint32_t node = (uint32_t)(uintptr_t)gv_map_get(&d->v->nodes, gv_str_c(pod->node));
         if (node) {
             grove_status st = grove_gang_member(d->v->gang, podgroup, node - 1);
+            st = st < 0 ? st : hold_tokens(d, pod, peer);
             if (st < 0) {
                 return st;
             }
@@ -193,18 +209,18 @@ static grove_status add_members(describe *d, gv_str clique, uint32_t podgroup) {
     return GROVE_OK;
 }
 
-static grove_status add_podgroup(describe *d, const grove_node *group) {
+static grove_status add_podgroup(describe *d, const grove_node *group, const gv_peer *peer) {
     gv_view *v = d->v;
-    gv_str name = gv_node_get_str(group, "name");
-    const gv_object *clique = gv_store_get(d->store, GV_KIND_PODCLIQUE, d->ns, name);
-    if (!clique) {
+    gv_str name = peer->name;
+    if (!peer->clique) {
         d->out->incomplete = "a PodClique of the gang does not exist yet";
         return GROVE_OK;
     }
     uint32_t class_id = 0, members = 0, seats = 0, podgroup = 0;
     uint32_t id = gv_map_size(d->podgroups);
-    grove_status st = gv_view_class(v, gv_node_path(gv_object_node(clique), "spec.podSpec"),
-                                    &class_id, d->err);
+    gv_view_owner owner = {d->config, d->ns, name};
+    grove_status st = gv_view_class(v, &owner, gv_node_path(peer->clique, "spec.podSpec"),
+                                    peer->tokens, peer->n_tokens, &class_id, d->err);
     if (st == GROVE_OK) {
         st = add_pods(d, name, class_id, id, &members, &seats);
     }
@@ -225,12 +241,15 @@ static grove_status add_podgroup(describe *d, const grove_node *group) {
     uint32_t count = members + seats;
     uint32_t min = minimum < 0 ? 0 : minimum > count ? count : (uint32_t)minimum;
     levels l = levels_of(v, d->topology, group);
+    if (peer->pack > l.required && l.required != GROVE_LEVEL_UNKNOWN) {
+        l.required = peer->pack;
+    }
     st = grove_gang_podgroup(v->gang, name.p, class_id, min, count, l.required, l.preferred,
                              &podgroup);
     if (st == GROVE_OK && !gv_map_put(d->podgroups, name, (void *)(uintptr_t)(podgroup + 1))) {
         st = gv_error_nomem(d->err);
     }
-    return st == GROVE_OK ? add_members(d, name, podgroup) : st;
+    return st == GROVE_OK ? add_members(d, peer, podgroup) : st;
 }
 
 static grove_status add_group(describe *d, const grove_node *config) {
@@ -252,18 +271,57 @@ static grove_status add_group(describe *d, const grove_node *config) {
                                      l.required, l.preferred, &group);
 }
 
+/* Pods that affinity keeps in one domain with those of other podgroups. */
+static grove_status add_pack(describe *d, const gv_peer_pack *pack) {
+    uint32_t *ids = gv_arena_array(&d->v->scratch, uint32_t, pack->n), n = 0, group = 0;
+    if (!ids) {
+        return gv_error_nomem(d->err);
+    }
+    for (uint32_t i = 0; i < pack->n; i++) {
+        gv_str name = d->peers.v[pack->peers[i]].name;
+        uint32_t id = (uint32_t)(uintptr_t)gv_map_get(d->podgroups, name);
+        if (id) {
+            ids[n++] = id - 1;
+        }
+    }
+    return n == 0 ? GROVE_OK
+                  : grove_gang_group(d->v->gang, "podAffinity", ids, n, pack->level,
+                                     GROVE_LEVEL_NONE, &group);
+}
+
+static grove_status find_peers(describe *d, const grove_node *podgang) {
+    const grove_node *groups = gv_node_path(podgang, "spec.podgroups");
+    d->peers.v = gv_arena_array(&d->v->scratch, gv_peer, grove_node_size(groups) + 1);
+    if (!d->peers.v) {
+        return gv_error_nomem(d->err);
+    }
+    GV_EACH(group, groups) {
+        gv_peer *p = &d->peers.v[d->peers.n++];
+        p->name = gv_node_get_str(group, "name");
+        const gv_object *clique = gv_store_get(d->store, GV_KIND_PODCLIQUE, d->ns, p->name);
+        p->clique = clique ? gv_object_node(clique) : NULL;
+        p->pods = (uint32_t)grove_node_size(grove_node_get(group, "podReferences"));
+    }
+    return gv_view_peers(d->v, d->topology, d->ns, d->gang, podgang, &d->peers, d->err);
+}
+
 static grove_status fill_gang(describe *d, const grove_node *podgang) {
     const grove_node *spec = grove_node_get(podgang, "spec");
     grove_status st = grove_gang_begin(d->v->gang, d->topology, d->gang.p);
     levels l = levels_of(d->v, d->topology, spec);
+    uint32_t at = 0;
     if (st == GROVE_OK) {
         st = grove_gang_pack(d->v->gang, l.required, l.preferred);
     }
+    st = st == GROVE_OK ? find_peers(d, podgang) : st;
     GV_EACH(group, grove_node_get(spec, "podgroups")) {
-        st = st == GROVE_OK ? add_podgroup(d, group) : st;
+        st = st == GROVE_OK ? add_podgroup(d, group, &d->peers.v[at++]) : st;
     }
     GV_EACH(config, grove_node_get(spec, "topologyConstraintGroupConfigs")) {
         st = st == GROVE_OK ? add_group(d, config) : st;
+    }
+    for (uint32_t i = 0; st == GROVE_OK && i < d->peers.n_packs; i++) {
+        st = add_pack(d, &d->peers.packs[i]);
     }
     return st;
 }
@@ -275,10 +333,12 @@ grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_
     gv_map podgroups;
     *out = (gv_view_gang){0};
     gv_arena_reset(&v->scratch);
+    v->notes.n = 0;
     gv_map_init(&podgroups, v->env);
     describe d = {.v = v,
                   .store = store,
                   .out = out,
+                  .config = config,
                   .podgroups = &podgroups,
                   .flags = flags,
                   .ns = gv_node_get_str(meta, "namespace"),

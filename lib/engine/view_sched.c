@@ -6,9 +6,10 @@
 #include "value/doc.h"
 
 typedef struct gv_view_pod {
-    uint32_t pod;  /* of the placement engine */
-    uint32_t node; /* of the placement engine */
-    bool assumed;  /* decided here, not yet seen as bound */
+    uint32_t pod;      /* of the placement engine */
+    uint32_t node;     /* of the placement engine */
+    uint32_t class_id; /* that it counts as; GROVE_SCHED_NONE: only what it asks for */
+    bool assumed;      /* decided here, not yet seen as bound */
 } gv_view_pod;
 
 grove_status gv_view_init(gv_view *v, grove_env *env, grove_error *err) {
@@ -42,6 +43,7 @@ void gv_view_fini(gv_view *v) {
     gv_map_fini(&v->pods);
     gv_map_fini(&v->topologies);
     gv_vec_fini(v->env, &v->requests);
+    gv_vec_fini(v->env, &v->notes);
     gv_arena_fini(&v->scratch);
     grove_decision_free(v->decision);
     grove_gang_free(v->gang);
@@ -162,7 +164,7 @@ static grove_status hold(gv_view *v, gv_str uid, const grove_sched_pod *pod, boo
     if (!entry) {
         return gv_error_nomem(err);
     }
-    *entry = (gv_view_pod){.node = pod->node, .assumed = assumed};
+    *entry = (gv_view_pod){.node = pod->node, .class_id = pod->class_id, .assumed = assumed};
     grove_status st = grove_sched_pod_add(v->sched, pod, &entry->pod, err);
     if (st == GROVE_OK && !gv_map_put(&v->pods, uid, entry)) {
         grove_sched_pod_remove(v->sched, entry->pod);
@@ -189,6 +191,42 @@ grove_status gv_view_assume(gv_view *v, gv_str uid, uint32_t node, uint32_t clas
     return hold(v, uid, &pod, true, err);
 }
 
+grove_status gv_view_hold_class(gv_view *v, const gv_pod *pod, uint32_t class_id,
+                                grove_error *err) {
+    gv_str uid = gv_str_c(pod->head.uid);
+    const gv_view_pod *held = gv_map_get(&v->pods, uid);
+    if (!held || held->class_id == class_id) {
+        return GROVE_OK;
+    }
+    grove_sched_pod room = {.size = (uint32_t)sizeof room,
+                            .node = held->node,
+                            .class_id = class_id,
+                            .priority = pod->priority};
+    bool assumed = held->assumed;
+    gv_view_release(v, uid);
+    return hold(v, uid, &room, assumed, err);
+}
+
+static grove_status room_of(gv_view *v, const gv_pod *pod, uint32_t node, grove_sched_pod *out,
+                            grove_error *err) {
+    *out = (grove_sched_pod){.size = (uint32_t)sizeof *out,
+                             .node = node,
+                             .class_id = GROVE_SCHED_NONE,
+                             .priority = pod->priority};
+    if (pod->n_ports > 0) {
+        grove_status st = gv_view_plain_class(v, pod, NULL, 0, &out->class_id, err);
+        if (st != GROVE_E_LIMIT) {
+            return st;
+        }
+        out->class_id = GROVE_SCHED_NONE; /* more ports than can be told apart: amounts only */
+    }
+    int64_t *amounts = NULL;
+    grove_status st = gv_view_amounts(v, pod->requests, pod->n_requests, true, &amounts,
+                                      &out->n_requests);
+    out->requests = amounts;
+    return st < 0 ? gv_error(err, st, "a pod's resources could not be read") : st;
+}
+
 grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_error *err) {
     gv_view_pod *held = gv_map_get(&v->pods, uid);
     /* A terminating pod holds its room until it is gone; a finished one holds none. */
@@ -210,19 +248,12 @@ grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_e
         return GROVE_OK;
     }
     gv_view_release(v, uid);
-    int64_t *amounts = NULL;
-    uint32_t n = 0;
     gv_arena_reset(&v->scratch);
-    grove_status st = gv_view_amounts(v, pod->requests, pod->n_requests, true, &amounts, &n);
+    grove_sched_pod room;
+    grove_status st = room_of(v, pod, node - 1, &room, err);
     if (st < 0) {
-        return gv_error(err, st, "a pod's resources could not be read");
+        return st;
     }
-    grove_sched_pod room = {.size = (uint32_t)sizeof room,
-                            .node = node - 1,
-                            .class_id = GROVE_SCHED_NONE,
-                            .n_requests = n,
-                            .requests = amounts,
-                            .priority = pod->priority};
     return hold(v, uid, &room, false, err);
 }
 

@@ -16,15 +16,21 @@
 #include "base/vec.h"
 #include "store/store.h"
 
+/* Something of a pod spec that chooses nodes and is not taken into account. Texts in the scratch. */
+typedef struct gv_view_note {
+    const char *clique, *path, *text;
+} gv_view_note;
+
 typedef struct gv_view {
     grove_env *env;
     grove_sched *sched;
     grove_gang *gang;
     grove_decision *decision;
-    gv_map nodes;      /* node name -> id + 1 */
-    gv_map pods;       /* pod uid -> gv_view_pod */
-    gv_map topologies; /* binding name -> gv_view_topology */
-    gv_arena scratch;  /* reset by each description */
+    gv_map nodes;               /* node name -> id + 1 */
+    gv_map pods;                /* pod uid -> gv_view_pod */
+    gv_map topologies;          /* binding name -> gv_view_topology */
+    gv_arena scratch;           /* reset by each description */
+    GV_VEC(gv_view_note) notes; /* of the gang described last, until the scratch is reset */
     gv_request_facts requests;
     uint32_t topology_changes;
 } gv_view;
@@ -56,6 +62,8 @@ grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_e
 grove_status gv_view_assume(gv_view *v, gv_str uid, uint32_t node, uint32_t class_id,
                             grove_error *err);
 void gv_view_release(gv_view *v, gv_str uid);
+/* The room of a pod that holds some, counted as that of the class from now on. */
+grove_status gv_view_hold_class(gv_view *v, const gv_pod *pod, uint32_t class_id, grove_error *err);
 
 /* Law (f): the room held equals a fresh count over the store, and the placement engine's own sums hold.
  * GROVE_E_INTERNAL when not. For tests; costs time. */
@@ -69,7 +77,7 @@ void gv_view_topologies_fini(gv_view *v); /* of view_gang.c, for gv_view_fini */
 #define GV_DESCRIBE_GATED 0x1u
 /* No more seats than the gang needs to start. */
 #define GV_DESCRIBE_LEAST 0x2u
-/* Describes a PodGang object for the engine in v->gang. */
+/* Describes a PodGang object for the engine in v->gang; what that leaves out of account is in v->notes. */
 grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_config *config,
                               const grove_node *podgang, uint32_t flags, gv_view_gang *out,
                               grove_error *err);

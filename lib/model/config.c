@@ -35,6 +35,8 @@ static grove_config *blank(grove_env *env) {
     gv_map_init(&c->priority_classes, env);
     gv_map_init(&c->claim_templates, env);
     gv_map_init(&c->queues, env);
+    gv_map_init(&c->volumes, env);
+    gv_map_init(&c->volume_claims, env);
     return c;
 }
 
@@ -96,6 +98,8 @@ void grove_config_unref(grove_config *config) {
     gv_map_fini(&config->priority_classes);
     gv_map_fini(&config->claim_templates);
     gv_map_fini(&config->queues);
+    gv_map_fini(&config->volumes);
+    gv_map_fini(&config->volume_claims);
     gv_arena_fini(&config->arena);
     grove_config_unref(config->below);
     gv_free(env, config, sizeof *config);
@@ -193,13 +197,28 @@ static bool put_node(gv_map *map, gv_str key, const grove_node *node) {
     return gv_map_put(map, key, (void *)(uintptr_t)node);
 }
 
-static grove_status add_claim_template(grove_config *c, const grove_node *object,
-                                       grove_error *err) {
+static grove_status add_namespaced(grove_config *c, gv_map *map, const grove_node *object,
+                                   grove_error *err) {
     gv_str ns = gv_node_get_str(grove_node_get(object, "metadata"), "namespace");
     gv_str name = name_of(object);
     char *key = gv_arena_fmt(&c->arena, "%.*s/%.*s", (int)ns.n, ns.p, (int)name.n, name.p);
-    return key && put_node(&c->claim_templates, gv_str_c(key), object) ? GROVE_OK
-                                                                       : gv_error_nomem(err);
+    return key && put_node(map, gv_str_c(key), object) ? GROVE_OK : gv_error_nomem(err);
+}
+
+/* What the planner has no use for but places depend on; *out_known: it was one of these. */
+static grove_status add_volume(grove_config *c, const grove_node *object, bool *out_known,
+                               grove_error *err) {
+    gv_str kind = gv_node_get_str(object, "kind");
+    bool core = gv_str_is(gv_node_get_str(object, "apiVersion"), "v1");
+    *out_known = true;
+    if (core && gv_str_is(kind, "PersistentVolume")) {
+        return put_node(&c->volumes, name_of(object), object) ? GROVE_OK : gv_error_nomem(err);
+    }
+    if (core && gv_str_is(kind, "PersistentVolumeClaim")) {
+        return add_namespaced(c, &c->volume_claims, object, err);
+    }
+    *out_known = false;
+    return GROVE_OK;
 }
 
 static grove_status add_one(grove_config *c, const grove_doc *doc, const grove_node *object,
@@ -219,11 +238,16 @@ static grove_status add_one(grove_config *c, const grove_doc *doc, const grove_n
         return put_node(&c->priority_classes, name_of(object), object) ? GROVE_OK
                                                                        : gv_error_nomem(err);
     case GV_KIND_RESOURCECLAIMTEMPLATE:
-        return add_claim_template(c, object, err);
+        return add_namespaced(c, &c->claim_templates, object, err);
     case GV_KIND_VOLCANO_QUEUE:
         return put_node(&c->queues, name_of(object), object) ? GROVE_OK : gv_error_nomem(err);
     default:
         break;
+    }
+    bool known = false;
+    grove_status st = add_volume(c, object, &known, err);
+    if (known) {
+        return st;
     }
     uint32_t line = 0, column = 0;
     grove_node_position(doc, object, &line, &column);
@@ -306,16 +330,31 @@ const grove_node *gv_config_priority_class(const grove_config *config, gv_str na
     return found || !config->below ? found : gv_config_priority_class(config->below, name);
 }
 
-const grove_node *gv_config_claim_template(const grove_config *config, gv_str ns, gv_str name) {
-    /* namespace/name without building the key: the map is small and asked seldom */
+/* namespace/name without building the key: the maps are small and asked seldom */
+static const grove_node *find_namespaced(const gv_map *map, gv_str ns, gv_str name) {
     gv_map_entry *e;
-    for (uint32_t i = 0; (e = gv_map_next(&config->claim_templates, &i));) {
+    for (uint32_t i = 0; (e = gv_map_next(map, &i));) {
         if (e->key_len == ns.n + 1 + name.n && memcmp(e->key, ns.p, ns.n) == 0 &&
             e->key[ns.n] == '/' && memcmp(e->key + ns.n + 1, name.p, name.n) == 0) {
             return e->value;
         }
     }
-    return config->below ? gv_config_claim_template(config->below, ns, name) : NULL;
+    return NULL;
+}
+
+const grove_node *gv_config_claim_template(const grove_config *config, gv_str ns, gv_str name) {
+    const grove_node *found = find_namespaced(&config->claim_templates, ns, name);
+    return found || !config->below ? found : gv_config_claim_template(config->below, ns, name);
+}
+
+const grove_node *gv_config_volume_claim(const grove_config *config, gv_str ns, gv_str name) {
+    const grove_node *found = find_namespaced(&config->volume_claims, ns, name);
+    return found || !config->below ? found : gv_config_volume_claim(config->below, ns, name);
+}
+
+const grove_node *gv_config_volume(const grove_config *config, gv_str name) {
+    const grove_node *found = gv_map_get(&config->volumes, name);
+    return found || !config->below ? found : gv_config_volume(config->below, name);
 }
 
 const grove_node *gv_config_queue(const grove_config *config, gv_str name) {

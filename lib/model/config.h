@@ -49,6 +49,8 @@ struct grove_config {
     gv_map priority_classes;                 /* name -> grove_node */
     gv_map claim_templates;                  /* namespace/name -> grove_node */
     gv_map queues;                           /* Volcano queue name -> grove_node */
+    gv_map volumes;                          /* PersistentVolume name -> grove_node */
+    gv_map volume_claims; /* namespace/name of a PersistentVolumeClaim -> grove_node */
     GV_VEC(grove_doc *) pinned;
     gv_arena arena; /* texts and bindings */
 };
@@ -64,6 +66,8 @@ int32_t gv_binding_level(const gv_topology_binding *binding, gv_str domain);
 const grove_node *gv_config_priority_class(const grove_config *config, gv_str name);
 const grove_node *gv_config_claim_template(const grove_config *config, gv_str ns, gv_str name);
 const grove_node *gv_config_queue(const grove_config *config, gv_str name);
+const grove_node *gv_config_volume(const grove_config *config, gv_str name);
+const grove_node *gv_config_volume_claim(const grove_config *config, gv_str ns, gv_str name);
 
 /*
  * config_check.c: what the operator refuses in its configuration (grove-api section 6), in its order and

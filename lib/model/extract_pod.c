@@ -394,7 +394,9 @@ static void read_all_ports(grove_extract *x, gv_scan *s, const spec_facts *p) {
     x->pod.ports.n = 0;
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; i < lists[k]->n; i++) {
-            read_ports(x, s, lists[k]->v[i].ports, p->host_network);
+            if (k == 0 || lists[k]->v[i].sidecar) { /* an init container that ends keeps no port */
+                read_ports(x, s, lists[k]->v[i].ports, p->host_network);
+            }
         }
     }
 }

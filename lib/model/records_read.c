@@ -207,7 +207,8 @@ static bool read_ports(grove_env *env, const grove_node *spec, gv_pod_facts *f) 
     for (int k = 0; k < 2; k++) {
         const grove_node *list = array_at(spec, lists[k]);
         for (const grove_node *c = grove_node_first(list); c; c = grove_node_next(list, c)) {
-            const grove_node *ports = array_at(c, "ports");
+            bool stays = k == 0 || gv_str_is(text_at(c, "restartPolicy"), "Always");
+            const grove_node *ports = stays ? array_at(c, "ports") : NULL;
             for (const grove_node *p = grove_node_first(ports); p; p = grove_node_next(ports, p)) {
                 int64_t port = int_at(p, "hostPort",
                                       host_network ? int_at(p, "containerPort", 0) : 0);

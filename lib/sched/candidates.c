@@ -7,7 +7,8 @@
 
 #define ELSEWHERE (UINT64_C(1) << 63) /* not the preferred anchor, or not the least used */
 #define UNWISHED (UINT64_C(1) << 62)  /* no sticky node inside */
-#define STRANDS (UINT64_C(1) << 61)   /* too little of another resource is left: see balance.h */
+#define DISLIKE_AT 48                 /* wishes about nodes that do not hold */
+#define STRANDS (UINT64_C(1) << 47)   /* too little of another resource is left: see balance.h */
 #define MISFIT_BITS 6                 /* among equally tight domains, what strands least */
 
 typedef struct gather_ctx {
@@ -106,7 +107,7 @@ static uint64_t rank(gather_ctx *c, uint32_t d) {
         uint32_t misfit = gv_misfit(p, room, p->amounts, 1);
         c->last_rank += misfit + (misfit >= GV_MISFIT_STRANDS ? STRANDS : 0);
     }
-    uint64_t key = c->last_rank;
+    uint64_t key = c->last_rank + (gv_unit_dislike(p, 0, c->root, d) << DISLIKE_AT);
     if (c->wished && !c->wished[d]) {
         key += UNWISHED;
     }
@@ -274,7 +275,7 @@ static gv_candidate next_in_order(gather_ctx *c, const gv_rooms *o, const gv_can
 static bool by_room_alone(const gather_ctx *c) {
     const gv_problem *p = c->p;
     return c->root <= p->t->n_levels && c->lo == 0 && c->hi == p->t->levels[c->root].n &&
-           !c->wished && !c->siblings && p->gang->anchor != GROVE_STRENGTH_PREFERRED;
+           !c->wished && !p->wishes && !c->siblings && p->gang->anchor != GROVE_STRENGTH_PREFERRED;
 }
 
 grove_status gv_candidates_few(const gv_problem *p, gv_arena *mem, uint32_t n, gv_few_fn try_one,

@@ -6,9 +6,10 @@
  */
 #include "sched/state.h"
 
+#include <stddef.h>
 #include <string.h>
 
-/* A port may be taken by this many addresses, or by all addresses at once. */
+/* A port may be taken by this many addresses, or by all addresses at once; a token by as many holders. */
 #define PORT_ADDRESSES 4096
 
 static void term_clear(grove_sched *s, gv_term *t) {
@@ -104,6 +105,10 @@ static grove_status put_identity(grove_buf *b, const grove_sched_class_spec *spe
         put_text(b, spec->ports[i].protocol, &st);
         put_text(b, spec->ports[i].ip, &st);
         put_int(b, spec->ports[i].port, &st);
+    }
+    for (uint32_t i = 0; i < spec->n_tokens; i++) {
+        put_text(b, spec->tokens[i].name, &st);
+        put_int(b, spec->tokens[i].alone != 0, &st);
     }
     return st;
 }
@@ -260,7 +265,25 @@ static grove_status add_port(grove_sched *s, const grove_sched_port *p, int64_t 
     return GROVE_OK;
 }
 
-/* Fills row[GV_RESOURCES_MAX] with the requests, ports and the bound per host included. */
+static grove_status add_token(grove_sched *s, const grove_sched_token *t, int64_t *row) {
+    char name[128];
+    uint32_t r;
+    size_t n = strlen(t->name);
+    if (n < sizeof name - 8) {
+        gv_fmt(name, sizeof name, "token:%s", t->name);
+    } else {
+        gv_fmt(name, sizeof name, "token:%.64s#%016llx", t->name,
+               (unsigned long long)gv_fnv1a(GV_FNV_START, t->name, n));
+    }
+    grove_status st = gv_sched_resource_fixed(s, name, PORT_ADDRESSES, &r);
+    if (st == GROVE_OK) {
+        int64_t take = t->alone ? PORT_ADDRESSES : 1;
+        row[r] = row[r] > take ? row[r] : take;
+    }
+    return st;
+}
+
+/* Fills row[GV_RESOURCES_MAX] with the requests, ports, tokens and the bound per host included. */
 static grove_status build_row(grove_sched *s, const grove_sched_class_spec *spec, uint64_t mark,
                               int64_t *row) {
     memset(row, 0, GV_RESOURCES_MAX * sizeof *row);
@@ -270,6 +293,12 @@ static grove_status build_row(grove_sched *s, const grove_sched_class_spec *spec
     row[0] = 1;
     for (uint32_t i = 0; i < spec->n_ports; i++) {
         grove_status st = add_port(s, &spec->ports[i], row);
+        if (st < 0) {
+            return st;
+        }
+    }
+    for (uint32_t i = 0; i < spec->n_tokens; i++) {
+        grove_status st = add_token(s, &spec->tokens[i], row);
         if (st < 0) {
             return st;
         }
@@ -329,6 +358,11 @@ static grove_status check_spec(const grove_sched *s, const grove_sched_class_spe
             return GROVE_E_INVALID;
         }
     }
+    for (uint32_t i = 0; i < spec->n_tokens; i++) {
+        if (!spec->tokens[i].name) {
+            return GROVE_E_INVALID;
+        }
+    }
     return GROVE_OK;
 }
 
@@ -346,7 +380,8 @@ grove_status grove_sched_class(grove_sched *sched, const grove_sched_class_spec 
                                uint32_t *out_class, grove_error *err) {
     grove_sched *s = sched;
     grove_sched_class_spec in;
-    grove_status st = gv_struct_in(&in, sizeof in, spec, spec ? spec->size : 0, sizeof in);
+    grove_status st = gv_struct_in(&in, sizeof in, spec, spec ? spec->size : 0,
+                                   offsetof(grove_sched_class_spec, tokens));
     if (st < 0) {
         return gv_error(err, st, "grove_sched_class_spec has a wrong size");
     }

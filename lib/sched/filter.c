@@ -29,9 +29,10 @@ static bool compares(const grove_sched *s, const gv_requirement *q, const gv_pai
 }
 
 static bool requirement_holds(const grove_sched *s, const gv_requirement *q, const gv_node *node) {
-    if (q->op == GROVE_MATCH_NAME_IN) {
+    if (q->op == GROVE_MATCH_NAME_IN || q->op == GROVE_MATCH_NAME_NOT_IN) {
         uint32_t name = gv_sched_text_find(s, node->name);
-        return name != GV_NONE && value_listed(q, name);
+        bool listed = name != GV_NONE && value_listed(q, name);
+        return listed == (q->op == GROVE_MATCH_NAME_IN);
     }
     const gv_pair *label = find_label(node, q->key);
     switch (q->op) {

@@ -8,7 +8,8 @@
 #include "sched/keys.h"
 #include "sched/work.h"
 
-#define TRIES 4 /* domains tried per unit and pass */
+#define TRIES 4       /* domains tried per unit and pass */
+#define MISFIT_BITS 6 /* dislike weighs more than misfit, which weighs less than this */
 
 typedef struct pass_ctx {
     const gv_problem *p;
@@ -52,9 +53,10 @@ static bool gather(pass_ctx *c, uint32_t k, uint32_t need, uint32_t level, uint3
         if (avail > 0) {
             uint32_t used = gv_work_in(p, c->w, level + 1, id) > 0 ? 2 : 0;
             used += gv_work_wished(p, c->w, level + 1, id) > 0;
-            c->w->choices.v[c->w->choices.n++] = (gv_choice){id, avail, 0, used};
+            uint32_t dislike = gv_dislike(p, k, level + 1, id) << MISFIT_BITS;
+            c->w->choices.v[c->w->choices.n++] = (gv_choice){id, avail, dislike, used};
             if (level + 1 == p->host) {
-                c->w->choices.v[c->w->choices.n - 1].misfit = gv_misfit(
+                c->w->choices.v[c->w->choices.n - 1].misfit += gv_misfit(
                     p, gv_work_room(p, c->w, id), p->classes[k].row, avail < need ? avail : need);
             }
         }
@@ -62,7 +64,7 @@ static bool gather(pass_ctx *c, uint32_t k, uint32_t need, uint32_t level, uint3
     return true;
 }
 
-/* Used before fresh, then what strands least, then the tightest that holds all; ties by position. */
+/* Used before fresh, then what is disliked least, then what strands least, then the tightest that holds all; ties by position. */
 static size_t best_fit(const gv_choice *v, size_t n, uint32_t need) {
     size_t best = n;
     for (size_t i = 0; i < n; i++) {
@@ -146,7 +148,7 @@ static bool unit_may_fit(pass_ctx *c, uint32_t unit, uint32_t d) {
 #define FRESH (UINT64_C(3) << 61)
 #define FOLLOW (UINT64_C(2) << 61)
 #define UNWISHED (UINT64_C(1) << 60)
-#define MISFIT_BITS 6
+#define DISLIKE_AT 47
 
 static bool covers(const int64_t *room, const int64_t *need, uint32_t n) {
     for (uint32_t r = 0; r < n; r++) {
@@ -159,7 +161,7 @@ static bool covers(const int64_t *room, const int64_t *need, uint32_t n) {
 
 /*
  * Smaller is tried first: where the gang is already, then where all siblings could follow, then a sticky
- * node's domain, then the domain with the least room, then what strands least.
+ * node's domain, then what wishes have least against, then the least room, then what strands least.
  */
 static uint64_t domain_key(pass_ctx *c, uint32_t unit, uint32_t d) {
     const gv_problem *p = c->p;
@@ -178,6 +180,7 @@ static uint64_t domain_key(pass_ctx *c, uint32_t unit, uint32_t d) {
     const int64_t *all = u->parent == GV_NONE ? need : p->amounts + (size_t)u->parent * p->n_res;
     bool follow = covers(room, all, p->n_res);
     key = (key << MISFIT_BITS) + gv_misfit(p, room, follow ? all : need, 1);
+    key += gv_unit_dislike(p, unit, u->level, d) << DISLIKE_AT;
     key += gv_work_wished(p, c->w, u->level, d) > 0 ? 0 : UNWISHED;
     return key + (follow ? FOLLOW : FRESH);
 }

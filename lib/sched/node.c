@@ -137,6 +137,8 @@ static grove_status describe(grove_sched *s, const grove_sched_node *spec, gv_no
         for (uint32_t i = 0; i < spec->n_taints; i++) {
             const char *value = spec->taints[i].value ? spec->taints[i].value : "";
             out->taints[i].effect = spec->taints[i].effect;
+            s->soft_taints = s->soft_taints ||
+                             spec->taints[i].effect == GROVE_TAINT_PREFER_NO_SCHEDULE;
             if (!gv_sched_text(s, spec->taints[i].key, &out->taints[i].key) ||
                 !gv_sched_text(s, value, &out->taints[i].value)) {
                 return GROVE_E_NOMEM;

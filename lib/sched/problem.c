@@ -313,6 +313,7 @@ grove_status gv_problem_build(grove_sched *s, const grove_gang *gang, const uint
     }
     choose_rank(&d);
     st = measure_shares(&d);
+    st = st < 0 ? st : gv_problem_dislikes(&p, mem);
     if (st < 0) {
         return st;
     }

@@ -38,6 +38,8 @@ typedef struct gv_problem_class {
     const gv_class *cls;
     const gv_column *column;
     const int64_t *row; /* requests */
+    uint16_t *
+        *dislike; /* by level, then domain or node: the least of it below; NULL: none anywhere */
 } gv_problem_class;
 
 typedef struct gv_problem {
@@ -55,6 +57,7 @@ typedef struct gv_problem {
     uint32_t *totals; /* unit * n_classes + class: pods needed below the unit */
     int64_t *amounts; /* unit * n_res + resource */
     uint32_t n_res;
+    bool wishes;       /* some class has something against some node */
     uint32_t rank_res; /* the resource that is scarcest for this gang */
     uint32_t *shares;  /* the other resources that it asks for, see balance.h */
     uint32_t n_shares;
@@ -75,6 +78,27 @@ typedef struct gv_refusal {
  */
 grove_status gv_problem_build(grove_sched *s, const grove_gang *gang, const uint32_t *levels,
                               gv_arena *mem, gv_problem *out, gv_refusal *out_refusal);
+
+/* dislike.c: looks up what wishes of the classes and soft taints have against each place. */
+grove_status gv_problem_dislikes(gv_problem *p, gv_arena *mem);
+
+#define GV_DISLIKE_BITS 13
+/* What a pod of class k has against the best node below a domain: 0 when nothing. */
+static inline uint32_t gv_dislike(const gv_problem *p, uint32_t k, uint32_t level, uint32_t d) {
+    return p->classes[k].dislike ? p->classes[k].dislike[level][d] : 0;
+}
+/* The same on average over the pods of a unit. */
+static inline uint64_t gv_unit_dislike(const gv_problem *p, uint32_t unit, uint32_t level,
+                                       uint32_t d) {
+    uint64_t sum = 0;
+    if (!p->wishes || p->units[unit].pods == 0) {
+        return 0;
+    }
+    for (uint32_t k = 0; k < p->n_classes; k++) {
+        sum += (uint64_t)gv_dislike(p, k, level, d) * p->totals[(size_t)unit * p->n_classes + k];
+    }
+    return sum / p->units[unit].pods;
+}
 
 /* Domains of `level` inside domain `d` of the broader `from`; positions for the host level. */
 static inline void gv_problem_range(const gv_topology *t, uint32_t from, uint32_t d, uint32_t level,

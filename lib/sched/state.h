@@ -214,6 +214,7 @@ struct grove_sched {
     void *veto_ctx;
     int64_t (*order)(void *ctx, const grove_sched_candidate *candidate);
     void *order_ctx;
+    bool soft_taints; /* some node has, or had, a taint that is merely disliked */
     int64_t (*score)(void *ctx, const grove_decision *placed);
     void *score_ctx;
     uint32_t score_among;

@@ -22,7 +22,7 @@ typedef struct gv_touched {
 typedef struct gv_choice {
     uint32_t id;
     uint32_t avail;
-    uint32_t misfit; /* smaller is nicer, see balance.h */
+    uint32_t misfit; /* smaller is nicer: dislike first, then see balance.h */
     uint32_t used;   /* 2: the decision has pods there already; + 1: a sticky node lies there */
 } gv_choice;
 

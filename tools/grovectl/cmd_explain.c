@@ -110,6 +110,7 @@ int cmd_explain(int argc, char **argv) {
     }
     int code = io_read_config(q.env, q.config_path, &q.config);
     code = code == EXIT_OK ? live_or_file(q.env, &q.access, q.cluster_path, &objects) : code;
+    code = code == EXIT_OK ? io_add_volumes(q.config, &objects) : code;
     code = code == EXIT_OK ? snapshot_engine(q.env, q.config, BINDERS, &objects, now, &engine)
                            : code;
     code = code == EXIT_OK ? explain(&q, engine, now) : code;

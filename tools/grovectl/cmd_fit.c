@@ -70,6 +70,7 @@ static int load_cluster(request *q, io_objects *objects) {
         fclose(f);
     }
     int code = live_or_file(q->env, &q->access, q->cluster_path, objects);
+    code = code == EXIT_OK ? io_add_volumes(q->config, objects) : code;
     static const char *const kinds[] = {"Node", "PriorityClass", "ClusterTopologyBinding", "Pod"};
     for (size_t k = 0; k < 4; k++) {
         for (size_t i = 0; code == EXIT_OK && i < objects->n; i++) {
@@ -112,14 +113,22 @@ static const char *text_at(const grove_node *object, const char *pointer) {
     return text ? text : "";
 }
 
+static const char *label_of(const grove_node *pod, const char *key) {
+    const char *text = grove_node_text(
+        grove_node_get(grove_node_at_path(pod, "/metadata/labels"), key));
+    return text ? text : "";
+}
+
+static int is_of_gang(const grove_node *pod, const grove_node *gang) {
+    return strcmp(label_of(pod, "grove.io/podgang"), io_name(gang)) == 0 &&
+           strcmp(text_at(pod, "/metadata/namespace"), text_at(gang, "/metadata/namespace")) == 0;
+}
+
 /* Pods of a gang without a node. */
 static unsigned count_unplaced(const grove_node *pods, const grove_node *gang, unsigned *placed) {
     unsigned missing = 0;
     for (const grove_node *p = grove_node_first(pods); p; p = grove_node_next(pods, p)) {
-        const char *of = grove_node_text(
-            grove_node_get(grove_node_at_path(p, "/metadata/labels"), "grove.io/podgang"));
-        if (!of || strcmp(of, io_name(gang)) != 0 ||
-            strcmp(text_at(p, "/metadata/namespace"), text_at(gang, "/metadata/namespace")) != 0) {
+        if (!is_of_gang(p, gang)) {
             continue;
         }
         if (text_at(p, "/spec/nodeName")[0]) {
@@ -131,14 +140,89 @@ static unsigned count_unplaced(const grove_node *pods, const grove_node *gang, u
     return missing;
 }
 
+/* How many pods of the clique the node got; 0 when an earlier pod than `first` stands for it already. */
+static unsigned count_on(const grove_node *pods, const grove_node *gang, const char *clique,
+                         const grove_node *first) {
+    const char *node = text_at(first, "/spec/nodeName");
+    unsigned n = 0;
+    for (const grove_node *p = grove_node_first(pods); p; p = grove_node_next(pods, p)) {
+        if (is_of_gang(p, gang) && strcmp(label_of(p, "grove.io/podclique"), clique) == 0 &&
+            strcmp(text_at(p, "/spec/nodeName"), node) == 0) {
+            if (n == 0 && p != first) {
+                return 0;
+            }
+            n++;
+        }
+    }
+    return n;
+}
+
+/* {podgroup: {node: pods}}, or a line for each podgroup. */
+static void put_placement(const grove_node *gang, const grove_node *pods, grove_builder *b) {
+    const grove_node *groups = grove_node_at_path(gang, "/spec/podgroups"), *g;
+    if (b) {
+        grove_builder_open_object(b, "placement");
+    }
+    for (g = grove_node_first(groups); g; g = grove_node_next(groups, g)) {
+        const char *clique = io_member(g, "name"), *gap = ":";
+        if (b) {
+            grove_builder_open_object(b, clique);
+        } else {
+            printf("  %s", clique);
+        }
+        for (const grove_node *p = grove_node_first(pods); p; p = grove_node_next(pods, p)) {
+            const char *node = text_at(p, "/spec/nodeName");
+            int mine = node[0] && is_of_gang(p, gang) &&
+                       strcmp(label_of(p, "grove.io/podclique"), clique) == 0;
+            unsigned n = mine ? count_on(pods, gang, clique, p) : 0;
+            if (n > 0 && b) {
+                grove_builder_int64(b, node, n);
+            } else if (n > 0) {
+                printf("%s %s x%u", gap, node, n);
+                gap = ",";
+            }
+        }
+        if (b) {
+            grove_builder_close(b);
+        } else {
+            printf("\n");
+        }
+    }
+    if (b) {
+        grove_builder_close(b);
+    }
+}
+
+/* What the gang's pods ask for and placement does not take into account: an array in *out_doc. */
+static grove_status find_notes(request *q, const char *ns, const char *gang, grove_doc **out_doc,
+                               grove_error *err) {
+    grove_buf text;
+    grove_buf_init(&text, q->env);
+    grove_status st = grove_engine_explain(q->c->engine, GROVE_KIND_PODGANG, ns, gang,
+                                           cluster_now(q->c), 1, &text, err);
+    st = st < 0 ? st : grove_doc_parse_json(q->env, text.data, (size_t)text.len, 0, out_doc, err);
+    grove_buf_fini(&text);
+    return st;
+}
+
+static void print_notes(const grove_node *notes) {
+    for (const grove_node *n = grove_node_first(notes); n; n = grove_node_next(notes, n)) {
+        printf("Not supported: PodClique %s, %s: %s\n", io_member(n, "podClique"),
+               io_member(n, "path"), io_member(n, "text"));
+    }
+}
+
 static grove_status put_gang(request *q, const grove_node *gang, const grove_node *pods,
                              grove_builder *b, int *all_fit, grove_error *err) {
     unsigned placed = 0, missing = count_unplaced(pods, gang, &placed);
+    int fits = missing == 0 && placed > 0;
     const char *ns = text_at(gang, "/metadata/namespace");
+    grove_doc *explanation = NULL;
     grove_buf why;
     grove_buf_init(&why, q->env);
-    grove_status st = GROVE_OK;
-    if (missing || placed == 0) {
+    grove_status st = find_notes(q, ns, io_name(gang), &explanation, err);
+    const grove_node *notes = grove_node_get(grove_doc_root(explanation), "notSupported");
+    if (st == GROVE_OK && !fits) {
         *all_fit = 0;
         st = grove_engine_explain(q->c->engine, GROVE_KIND_PODGANG, ns, io_name(gang),
                                   cluster_now(q->c), 0, &why, err);
@@ -147,17 +231,23 @@ static grove_status put_gang(request *q, const grove_node *gang, const grove_nod
         grove_builder_open_object(b, NULL);
         grove_builder_string(b, "namespace", ns);
         grove_builder_string(b, "gang", io_name(gang));
-        grove_builder_bool(b, "fits", missing == 0 && placed > 0);
+        grove_builder_bool(b, "fits", fits);
         grove_builder_int64(b, "placed", placed);
         grove_builder_int64(b, "unplaced", missing);
         grove_builder_string(b, "why", why.data ? why.data : "");
+        put_placement(gang, pods, b);
+        grove_builder_copy(b, "notSupported", notes);
         grove_builder_close(b);
     } else if (st == GROVE_OK) {
         printf("%s/%s: %s (%u pods placed, %u not)\n%s", ns, io_name(gang),
-               missing == 0 && placed > 0 ? "fits" : "does not fit", placed, missing,
-               why.data ? why.data : "");
+               fits ? "fits" : "does not fit", placed, missing, why.data ? why.data : "");
+        if (fits) {
+            put_placement(gang, pods, NULL);
+            print_notes(notes); /* of others they are among the reasons */
+        }
     }
     grove_buf_fini(&why);
+    grove_doc_unref(explanation);
     return st;
 }
 

@@ -412,6 +412,7 @@ static int run(request *q) {
     unsigned lost = 0, displaced = 0;
     int64_t now = (int64_t)time(NULL) * INT64_C(1000000000);
     int code = io_read_objects(q->env, q->cluster_path, 0, &all);
+    code = code == EXIT_OK ? io_add_volumes(q->config, &all) : code;
     code = code == EXIT_OK ? change_cluster(q, &all, &lost, &displaced) : code;
     code = code == EXIT_OK ? snapshot_engine(q->env, q->config, BINDERS, &q->objects, now, &engine)
                            : code;

@@ -175,6 +175,21 @@ int io_read_config(grove_env *env, const char *path, grove_config **out_config) 
     return EXIT_OK;
 }
 
+int io_add_volumes(grove_config *config, const io_objects *objects) {
+    grove_error err = GROVE_ERROR_INIT;
+    for (size_t i = 0; i < objects->n; i++) {
+        const io_object *o = &objects->v[i];
+        const char *kind = io_member(o->node, "kind");
+        int is_volume = strcmp(kind, "PersistentVolume") == 0 ||
+                        strcmp(kind, "PersistentVolumeClaim") == 0;
+        if (is_volume && grove_config_add(config, o->doc, o->node, &err) < 0) {
+            io_print_error(o->file, &err);
+            return EXIT_USAGE;
+        }
+    }
+    return EXIT_OK;
+}
+
 /* ---- findings ---- */
 
 static void print_place(const char *file, uint32_t line, uint32_t column) {

@@ -37,6 +37,9 @@ const char *io_name(const grove_node *object); /* metadata.name; "" */
 /* A configuration with what the file holds; path NULL: the built-in settings. */
 int io_read_config(grove_env *env, const char *path, grove_config **out_config);
 
+/* Adds the PersistentVolumes and their claims among the objects of a cluster, which say where pods can go. */
+int io_add_volumes(grove_config *config, const io_objects *objects);
+
 /* file:line:col: error: text - parts that are unknown are left out. file NULL: about no file. */
 void io_print_error(const char *file, const grove_error *err);
 /* file:line:col: error GRVnnnn: path: text, with the source line and a caret when `text` is given. */

@@ -205,6 +205,7 @@ GROVE_MATCH_DOES_NOT_EXIST = 4
 GROVE_MATCH_GT = 5
 GROVE_MATCH_LT = 6
 GROVE_MATCH_NAME_IN = 7
+GROVE_MATCH_NAME_NOT_IN = 8
 GROVE_POD_NEVER_EVICT = 1
 GROVE_STRENGTH_NONE = 0
 GROVE_STRENGTH_PREFERRED = 1
@@ -804,6 +805,13 @@ class grove_sched_port(Structure):
     reserved: Any
 
 
+class grove_sched_token(Structure):
+    """grove/sched.h"""
+    name: Any
+    alone: Any
+    reserved: Any
+
+
 class grove_sched_class_spec(Structure):
     """grove/sched.h"""
     size: Any
@@ -821,6 +829,9 @@ class grove_sched_class_spec(Structure):
     n_ports: Any
     max_per_host: Any
     key: Any
+    tokens: Any
+    n_tokens: Any
+    reserved: Any
 
 
 class grove_sched_pod(Structure):
@@ -1451,6 +1462,11 @@ grove_sched_port._fields_ = [
     ('port', c_uint32),
     ('reserved', c_uint32),
 ]
+grove_sched_token._fields_ = [
+    ('name', c_char_p),
+    ('alone', c_uint32),
+    ('reserved', c_uint32),
+]
 grove_sched_class_spec._fields_ = [
     ('size', c_uint32),
     ('n_requests', c_uint32),
@@ -1467,6 +1483,9 @@ grove_sched_class_spec._fields_ = [
     ('n_ports', c_uint32),
     ('max_per_host', c_uint32),
     ('key', c_uint64),
+    ('tokens', POINTER(grove_sched_token)),
+    ('n_tokens', c_uint32),
+    ('reserved', c_uint32),
 ]
 grove_sched_pod._fields_ = [
     ('size', c_uint32),
