@@ -114,6 +114,7 @@ static grove_status stats(const gv_k8s *k, grove_buf *buf) {
                 {"retries", s->retries},
                 {"errors", s->errors},
                 {"busy", s->busy},
+                {"coalesced", s->coalesced},
                 {"watchesOpened", s->watches_opened},
                 {"watchesLost", s->watches_lost},
                 {"relists", s->relists},

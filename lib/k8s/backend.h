@@ -44,6 +44,7 @@ typedef struct gv_k8s_call {
     struct gv_k8s *k;
     struct gv_k8s_call *next, *prev;
     struct gv_k8s_call *chain_next; /* later writes to the same object */
+    struct gv_k8s_call *riders;     /* later ones that go along in this one: told of its outcome */
     uint64_t object;                /* hash of the object written; 0: none */
     uint64_t token;
     gv_k8s_event *event; /* EVENT only */
@@ -56,6 +57,7 @@ typedef struct gv_k8s_call {
     const char *content_type;
     grove_buf path; /* with query */
     grove_buf body;
+    bool is_waiting; /* in a queue */
     bool is_write, is_json_patch, has_precondition, is_repeatable, judged, counts;
     uint32_t attempts, refreshed, generation;
     int64_t not_before, sent_at;
@@ -81,8 +83,8 @@ typedef struct gv_k8s_seen {
 } gv_k8s_seen;
 
 typedef struct gv_k8s_stats {
-    uint64_t operations, completions, events, requests, retries, errors, busy, watches_opened,
-        watches_lost, relists, bytes;
+    uint64_t operations, completions, events, requests, retries, errors, busy, coalesced,
+        watches_opened, watches_lost, relists, bytes;
 } gv_k8s_stats;
 
 typedef struct gv_k8s {
@@ -140,6 +142,14 @@ grove_status gv_k8s_event_prepare(gv_k8s *k, gv_k8s_call *call, bool *out_send);
 /* Takes note of the answer; true when the call is to be sent again in the other form. */
 bool gv_k8s_event_answered(gv_k8s *k, gv_k8s_call *call);
 void gv_k8s_event_free(gv_k8s *k, gv_k8s_event *event);
+
+/* ---- coalesce.c ---- */
+
+/*
+ * A status write goes along in the one of the same object that waits, if the two can be one: then *out_done,
+ * and it belongs to that one. waiting: the object's last open write, NULL: none. GROVE_E_NOMEM.
+ */
+grove_status gv_k8s_coalesce(gv_k8s *k, gv_k8s_call *waiting, gv_k8s_call *later, bool *out_done);
 
 /* ---- calls.c ---- */
 

@@ -66,6 +66,16 @@ static void chain_remove(gv_k8s *k, gv_k8s_call *c) {
     }
 }
 
+/* The last open write of the object that `c` writes; NULL: none. */
+static gv_k8s_call *last_write(const gv_k8s *k, const gv_k8s_call *c) {
+    gv_k8s_call *last = NULL;
+    for (gv_k8s_call *at = k->chains[c->object % GV_K8S_CHAINS]; c->object != 0 && at;
+         at = at->chain_next) {
+        last = at->object == c->object ? at : last;
+    }
+    return last;
+}
+
 static bool is_first(const gv_k8s *k, const gv_k8s_call *c) {
     if (c->object == 0) {
         return true;
@@ -81,12 +91,31 @@ static bool is_first(const gv_k8s *k, const gv_k8s_call *c) {
 
 static void call_free(gv_k8s_call *c) {
     gv_k8s *k = c->k;
+    while (c->riders) {
+        gv_k8s_call *r = c->riders;
+        c->riders = r->next;
+        call_free(r);
+    }
     gv_k8s_event_free(k, c->event);
     grove_buf_fini(&c->path);
     gv_k8s_wipe(&c->body); /* Secrets are written, too */
     gv_k8s_wipe(&c->reply);
     grove_doc_unref(c->doc);
     grove_memory_free(k->env, c, sizeof *c);
+}
+
+static void enqueue(gv_k8s *k, gv_k8s_call *c, bool in_front) {
+    c->is_waiting = true;
+    if (in_front) {
+        push_front(&k->queues[c->class], c);
+    } else {
+        push(&k->queues[c->class], c);
+    }
+}
+
+static void dequeue(gv_k8s *k, gv_k8s_call *c) {
+    c->is_waiting = false;
+    take(&k->queues[c->class], c);
 }
 
 grove_status gv_k8s_submit(gv_k8s *k, const grove_op *in, gv_k8s_owner owner, grove_error *err) {
@@ -108,21 +137,36 @@ grove_status gv_k8s_submit(gv_k8s *k, const grove_op *in, gv_k8s_owner owner, gr
     grove_buf_init(&c->path, k->env);
     grove_buf_init(&c->body, k->env);
     grove_buf_init(&c->reply, k->env);
+    bool along = false;
     st = gv_k8s_compile(k, &op, c, err);
+    if (st == GROVE_OK && gv_k8s_coalesce(k, last_write(k, c), c, &along) < 0) {
+        st = gv_k8s_nomem(err);
+    }
     if (st < 0) {
         call_free(c);
         return st;
     }
-    push(&k->queues[c->class], c);
-    chain_add(k, c);
+    if (!along) {
+        enqueue(k, c, false);
+        chain_add(k, c);
+    }
     k->stats.operations++;
     k->activity++;
     return GROVE_OK;
 }
 
+/* The token of the call itself, or of one that goes along. */
+static bool carries(const gv_k8s_call *c, uint64_t token) {
+    bool found = c->token == token;
+    for (const gv_k8s_call *r = c->riders; r && !found; r = r->next) {
+        found = r->token == token;
+    }
+    return found;
+}
+
 static gv_k8s_call *find_in(const gv_k8s_list *l, uint64_t token) {
     gv_k8s_call *c = l->first;
-    while (c && c->token != token) {
+    while (c && !carries(c, token)) {
         c = c->next;
     }
     return c;
@@ -154,9 +198,12 @@ static void end_with(gv_k8s *k, gv_k8s_call *c, grove_status status, const char 
 
 grove_status gv_k8s_cancel_call(gv_k8s *k, uint64_t token) {
     gv_k8s_call *c = find_queued(k, token);
-    if (c) {
-        take(&k->queues[c->class], c);
+    if (c && !c->riders) { /* several writes in one cannot be told apart any more */
+        dequeue(k, c);
         end_with(k, c, GROVE_E_CANCELLED, "cancelled before it was sent");
+        return GROVE_OK;
+    }
+    if (c) {
         return GROVE_OK;
     }
     c = find_in(&k->sent, token);
@@ -316,7 +363,7 @@ static void again(gv_k8s *k, gv_k8s_call *c, int64_t delay) {
     c->retry_after_ms = 0;
     gv_k8s_wipe(&c->reply);
     grove_buf_init(&c->reply, k->env);
-    push_front(&k->queues[c->class], c);
+    enqueue(k, c, true);
     k->stats.retries++;
     k->activity++;
 }
@@ -361,7 +408,7 @@ static grove_status send_call(gv_k8s *k, gv_k8s_call *c) {
     grove_status st = c->event ? gv_k8s_event_prepare(k, c, &wanted) : GROVE_OK;
     if (st < 0 || !wanted) {
         if (st == GROVE_OK) {
-            take(&k->queues[c->class], c);
+            dequeue(k, c);
             end_with(k, c, GROVE_OK, "");
         }
         return st;
@@ -382,7 +429,7 @@ static grove_status send_call(gv_k8s *k, gv_k8s_call *c) {
     }
     c->sent_at = k->now;
     c->generation = k->identity.generation;
-    take(&k->queues[c->class], c);
+    dequeue(k, c);
     push(&k->sent, c);
     k->in_flight++;
     return GROVE_OK;
@@ -393,7 +440,7 @@ static void refuse_all(gv_k8s *k) {
     for (int i = 0; i < GV_K8S_CLASSES; i++) {
         while (k->queues[i].first) {
             gv_k8s_call *c = k->queues[i].first;
-            take(&k->queues[i], c);
+            dequeue(k, c);
             end_with(k, c, GROVE_E_AUTH, k->identity.why);
         }
     }
@@ -446,7 +493,7 @@ void gv_k8s_refuse_writes(gv_k8s *k, const char *why) {
         for (gv_k8s_call *c = k->queues[i].first, *next; c; c = next) {
             next = c->next;
             if (c->is_write && c->owner == GV_K8S_CALLER) {
-                take(&k->queues[i], c);
+                dequeue(k, c);
                 end_with(k, c, GROVE_E_CANCELLED, why);
             }
         }
@@ -487,6 +534,19 @@ static grove_status tell(const gv_k8s_call *c, const grove_sink *sink) {
     return sink->completion(sink->ctx, &done);
 }
 
+/* Those that went along are told the same, one after the other: the call takes the next one's token. */
+static bool next_rider(gv_k8s_call *c) {
+    gv_k8s_call *r = c->riders;
+    if (!r) {
+        return false;
+    }
+    c->token = r->token;
+    c->riders = r->next;
+    r->next = NULL;
+    call_free(r);
+    return true;
+}
+
 grove_status gv_k8s_tell_calls(gv_k8s *k, const grove_sink *sink, uint32_t *budget) {
     while (k->ended.first && k->ended.first->judged && *budget > 0) {
         gv_k8s_call *c = k->ended.first;
@@ -499,6 +559,11 @@ grove_status gv_k8s_tell_calls(gv_k8s *k, const grove_sink *sink, uint32_t *budg
             }
             (*budget)--;
             k->stats.completions++;
+            k->activity++;
+            if (next_rider(c)) {
+                push_front(&k->ended, c);
+                continue;
+            }
         }
         call_free(c);
         k->activity++;

@@ -262,6 +262,114 @@ static void one_write_an_object(void **state) {
     close_world(&w);
 }
 
+/* A status patch whose version is `version`, NULL: of any. */
+static uint64_t patch_status(world *w, const char *name, const char *version, const char *body) {
+    grove_op op = op_of(w, GROVE_VERB_PATCH, GROVE_KIND_PODCLIQUE, name, body);
+    op.subresource = GROVE_SUBRESOURCE_STATUS;
+    op.patch_type = GROVE_PATCH_MERGE;
+    op.resource_version = version;
+    submit(w, &op);
+    return op.token;
+}
+
+static void end_open(world *w) {
+    w->script[0].open = false;
+    for (int i = 0; i < FAKE_REQUESTS; i++) {
+        w->f.open[i].a.open = false;
+    }
+    (void)look(&w->b, START, &w->s);
+}
+
+/* One status write of an object is on its way; those that come meanwhile go as one, and each is answered. */
+static void status_writes_go_as_one(void **state) {
+    (void)state;
+    world w = {0};
+    open_world(&w, NULL);
+    w.script[0] = (fake_answer){.http = 200, .open = true};
+    w.n_script = 1;
+    (void)patch_status(&w, "a", NULL, "{\"status\":{\"n\":1}}");
+    (void)look(&w.b, START, &w.s);
+    (void)patch_status(&w, "a", NULL,
+                       "{\"status\":{\"n\":2,\"m\":{\"x\":1,\"y\":null},\"c\":[1]}}");
+    (void)patch_status(&w, "a", NULL, "{\"status\":{\"n\":3,\"m\":{\"x\":null,\"z\":0}}}");
+    uint64_t last = patch_status(&w, "a", NULL, "{\"status\":{\"c\":[2],\"d\":\"e\"}}");
+    (void)patch_status(&w, "b", NULL, "{\"status\":{\"n\":7}}");
+    assert_int_equal(w.b.ops->cancel(w.b.impl, last, NULL),
+                     GROVE_OK); /* it is told what became of it */
+    (void)look(&w.b, START, &w.s);
+    assert_int_equal(w.f.n_sent, 2);
+    assert_int_equal(w.s.n, 0);
+    end_open(&w);
+    assert_int_equal(w.f.n_sent, 3);
+    assert_string_equal(
+        w.f.log[2],
+        "PATCH "
+        "https://h/apis/grove.io/v1alpha1/namespaces/n/podcliques/a/status?fieldManager=libgrove "
+        "{\"status\":{\"n\":3,\"m\":{\"x\":null,\"y\":null,\"z\":0},\"c\":[2],\"d\":\"e\"}}");
+    assert_int_equal(w.s.n, 5);
+    bool told[6] = {false};
+    for (uint32_t i = 0; i < w.s.n; i++) {
+        assert_int_equal(w.s.c[i].status, GROVE_OK);
+        assert_false(told[w.s.c[i].token]);
+        told[w.s.c[i].token] = true;
+    }
+    close_world(&w);
+}
+
+/* What one patch cannot say for two, and what holds for different states, stays apart and in order. */
+static void status_writes_stay_apart(void **state) {
+    static const struct {
+        const char *first, *second, *first_version, *second_version;
+    } rows[] = {
+        {"{\"status\":{\"m\":null}}", "{\"status\":{\"m\":{\"x\":1}}}", NULL, NULL},
+        {"{\"status\":{\"m\":[1]}}", "{\"status\":{\"m\":{\"x\":1}}}", NULL, NULL},
+        {"{\"status\":{\"n\":1}}", "{\"status\":{\"n\":2}}", "5", "6"},
+        {"{\"status\":{\"n\":1}}", "{\"status\":{\"n\":2}}", "5", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        world w = {0};
+        open_world(&w, NULL);
+        w.script[0] = (fake_answer){.http = 200, .open = true};
+        w.n_script = 1;
+        (void)patch_status(&w, "a", NULL, "{\"status\":{\"q\":1}}");
+        (void)look(&w.b, START, &w.s);
+        (void)patch_status(&w, "a", rows[i].first_version, rows[i].first);
+        (void)patch_status(&w, "a", rows[i].second_version, rows[i].second);
+        end_open(&w);
+        assert_int_equal(w.f.n_sent, 3);
+        assert_int_equal(w.s.n, 3);
+        char said[100]; /* without the last brace: preconditions may follow */
+        (void)snprintf(said, sizeof said, "%.*s", (int)strlen(rows[i].second) - 2,
+                       rows[i].second + 1);
+        assert_non_null(strstr(w.f.log[2], said));
+        close_world(&w);
+    }
+}
+
+/* The same preconditions: one write, which can still fail, for all. */
+static void status_writes_fail_as_one(void **state) {
+    (void)state;
+    world w = {0};
+    open_world(&w, NULL);
+    w.script[0] = (fake_answer){.http = 200, .open = true};
+    w.script[1] = (fake_answer){
+        .http = 409, .body = "{\"kind\":\"Status\",\"reason\":\"Conflict\",\"code\":409}"};
+    w.script[1].len = strlen(w.script[1].body);
+    w.n_script = 2;
+    (void)patch_status(&w, "a", NULL, "{\"status\":{\"q\":1}}");
+    (void)look(&w.b, START, &w.s);
+    (void)patch_status(&w, "a", "5", "{\"status\":{\"n\":1}}");
+    (void)patch_status(&w, "a", "5", "{\"status\":{\"n\":2}}");
+    end_open(&w);
+    assert_int_equal(w.f.n_sent, 2);
+    assert_int_equal(w.s.n, 3);
+    assert_int_equal(w.s.c[1].status, GROVE_E_CONFLICT);
+    assert_int_equal(w.s.c[2].status, GROVE_E_CONFLICT);
+    assert_true(w.s.c[1].token != w.s.c[2].token);
+    close_world(&w);
+}
+
 static void window_holds(void **state) {
     (void)state;
     world w = {0};
@@ -442,11 +550,14 @@ static grove_status oom_run(grove_env *env, void *ctx) {
         return st;
     }
     st = fake_backend(env, &w.f, NULL, NULL, &w.b);
-    static const grove_verb verbs[] = {GROVE_VERB_CREATE, GROVE_VERB_EVENT, GROVE_VERB_DELETE};
+    static const grove_verb verbs[] = {GROVE_VERB_CREATE, GROVE_VERB_EVENT, GROVE_VERB_DELETE,
+                                       GROVE_VERB_PATCH, GROVE_VERB_PATCH};
     bool made = st == GROVE_OK;
-    for (uint32_t i = 0; i < 3 && st == GROVE_OK; i++) {
+    for (uint32_t i = 0; i < 5 && st == GROVE_OK; i++) {
         grove_op op = {.size = sizeof op, .verb = verbs[i], .kind = GROVE_KIND_POD, .token = i + 1};
         op.name = "a";
+        op.subresource = verbs[i] == GROVE_VERB_PATCH ? GROVE_SUBRESOURCE_STATUS : 0;
+        op.patch_type = verbs[i] == GROVE_VERB_PATCH ? GROVE_PATCH_MERGE : 0;
         op.ns = "n";
         op.body_doc = body;
         st = w.b.ops->submit(w.b.impl, &op, NULL);
@@ -474,6 +585,9 @@ int main(void) {
         cmocka_unit_test(patches_and_pods),
         cmocka_unit_test(bad_operations),
         cmocka_unit_test(one_write_an_object),
+        cmocka_unit_test(status_writes_go_as_one),
+        cmocka_unit_test(status_writes_stay_apart),
+        cmocka_unit_test(status_writes_fail_as_one),
         cmocka_unit_test(window_holds),
         cmocka_unit_test(cancelling),
         cmocka_unit_test(retries),
