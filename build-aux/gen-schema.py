@@ -48,7 +48,7 @@ class Tables:
         self.fields, self.keys, self.enums, self.rules = [], [], [], []
         self.limits = [None]
         self.columns, self.roots = [], []
-        self.extensions, self.extended = [], {}
+        self.extensions, self.extended, self.reserved = [], {}, {}
         self.kinds = []
         self.foreign = set()  # types that are Kubernetes' own
 
@@ -100,6 +100,8 @@ class Tables:
         if missing:
             sys.exit(f"gen-schema: {name} requires unknown fields {sorted(missing)}")
         rows = self.field_rows(name, node["fields"], required)
+        rows += self.field_rows(name, self.extended.get(name, {}), extension=True)
+        rows.sort(key=lambda field: field[0].encode())
         row = self.types[index]
         if len(rows) > 64:
             sys.exit(f"gen-schema: {name} has more than 64 fields")  # the interpreter keeps a bit for each
@@ -109,7 +111,7 @@ class Tables:
             row["first_rule"], row["n_rules"] = len(self.rules), len(node["rules"])
             self.rules += node["rules"]
 
-    def field_rows(self, name, fields, required=()):
+    def field_rows(self, name, fields, required=(), extension=False):
         rows = []
         for field, value in sorted(fields.items(), key=lambda item: item[0].encode()):
             value = {"type": value} if isinstance(value, str) else value
@@ -117,16 +119,17 @@ class Tables:
             if unknown:
                 sys.exit(f"gen-schema: {name}.{field}: unknown keys {sorted(unknown)}")
             flags = [f for f, on in (("REQUIRED", field in required),
-                                     ("WRITTEN", field in required or value.get("written"))) if on]
+                                     ("WRITTEN", field in required or value.get("written")),
+                                     ("EXTENSION", extension)) if on]
             default = json.dumps(value["default"]) if "default" in value else ""
             known = self.limit_row({"enum": value["podValues"]}) if "podValues" in value else 0
             rows.append((field, default, value.get("doc", ""), self.type_of(value), flags, known))
         return rows
 
-    def extend(self, description):
-        """Fields of the extended definitions: rows of fields that no type lists."""
-        self.extended = description["extend"]
-        for name, fields in description["extend"].items():
+    def reserve(self, description):
+        """Fields of the extended definitions that nothing reads yet: rows of fields that no type lists."""
+        self.reserved = description["reserve"]
+        for name, fields in self.reserved.items():
             for row in self.field_rows(name, fields):
                 self.extensions.append((self.type_rows[name], len(self.fields)))
                 self.fields.append(row)
@@ -192,6 +195,9 @@ def read():
     tables.descriptions.update(json.loads((SOURCE / "podspec.json").read_text())["types"])
     tables.foreign = set(tables.descriptions)
     tables.descriptions.update(common["types"])
+    extensions = yaml.safe_load((SOURCE / "extensions.yaml").read_text())
+    tables.descriptions.update(extensions["types"])
+    tables.extended = extensions["extend"]
     kinds = [yaml.safe_load((SOURCE / (kind.lower() + ".yaml")).read_text()) for kind in KINDS]
     for description in kinds:
         twice = description["types"].keys() & tables.descriptions.keys()
@@ -200,9 +206,7 @@ def read():
         tables.descriptions.update(description["types"])
     for description in kinds:
         tables.add_kind(description)
-    extensions = yaml.safe_load((SOURCE / "extensions.yaml").read_text())
-    tables.descriptions.update(extensions["types"])
-    tables.extend(extensions)
+    tables.reserve(extensions)
     unused = tables.descriptions.keys() - tables.type_rows.keys()
     if unused:
         sys.exit(f"gen-schema: described and not used: {sorted(unused)}")
@@ -353,11 +357,15 @@ def page(t):
         parts_of(t, kind["kind"], shown)
         for name in shown[before + 1:]:
             lines += type_section(t, name, t.descriptions[name], 3)
-    lines += ["## Extensions", "", "Fields that libgrove reserves beside Grove's, in the extended resource definitions",
-              "(`deploy/crds/extended`, `grovectl crd --set extended`). Nothing reads them yet: `grovectl validate` refuses them as",
-              "unknown fields, as a cluster of the real Grove does.", ""]
+    lines += ["## Extensions", "", "Fields that libgrove has beside Grove's, in the extended resource definitions",
+              "(`deploy/crds/extended`, `grovectl crd --set extended`); what each does: [extensions](extensions.md).",
+              "`grovectl validate --strict-upstream` refuses them as a cluster of the real Grove does.", ""]
     for name, fields in t.extended.items():
         lines += type_section(t, f"{name} (extended)", {"fields": fields}, 3)
+    lines += ["Reserved, and read by nothing yet: admission refuses them.", ""]
+    for name, fields in t.reserved.items():
+        lines += type_section(t, f"{name} (reserved)", {"fields": fields}, 3)
+    for fields in [*t.extended.values(), *t.reserved.values()]:
         for value in fields.values():
             before = len(shown)
             parts_of(t, value.get("list") or value["type"], shown)

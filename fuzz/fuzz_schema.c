@@ -44,8 +44,8 @@ static void check_rewrite(grove_env *env, gv_kind kind, grove_doc *doc, const gr
     require(grove_diags_new(env, &found) == GROVE_OK);
     require(write(kind, doc, object, &once) == GROVE_OK);
     const grove_node *root = grove_doc_root(once);
-    require(gv_schema_decode_check(kind, once, root, GROVE_FIELDS_STRICT, true, found, &errors) ==
-            0);
+    require(gv_schema_decode_check(kind, once, root, GROVE_FIELDS_STRICT, GV_SCHEMA_WEBHOOKS, found,
+                                   &errors) == 0);
     require(errors == 0);
     require(write(kind, once, root, &twice) == GROVE_OK);
     require(grove_node_equal(root, grove_doc_root(twice)));
@@ -63,8 +63,8 @@ static void check_object(grove_env *env, grove_doc *doc, const grove_node *objec
     if (!gv_schema_has(kind) || grove_diags_new(env, &found) < 0) {
         return;
     }
-    require(gv_schema_decode_check(kind, doc, object, GROVE_FIELDS_IGNORE, true, found, &errors) ==
-            0);
+    require(gv_schema_decode_check(kind, doc, object, GROVE_FIELDS_IGNORE, GV_SCHEMA_WEBHOOKS,
+                                   found, &errors) == 0);
     check_places(found);
     if (errors == 0) {
         check_rewrite(env, kind, doc, object, defaulted);

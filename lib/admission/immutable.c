@@ -80,6 +80,11 @@ static void changed(gv_rules *r, const grove_node *at, const char *path, const c
                    "%s may not change after creation", what);
 }
 
+static bool is_outside(const grove_node *spec) {
+    const grove_node *flag = grove_node_get(spec, "coreMember");
+    return grove_node_type(flag) == GROVE_BOOL && !grove_node_is_true(flag);
+}
+
 static void check_clique(gv_rules *r, const grove_node *was, const grove_node *is, uint32_t i) {
     const grove_node *old_spec = grove_node_get(was, "spec"), *spec = grove_node_get(is, "spec");
     if (!same_text(grove_node_get(old_spec, "roleName"), grove_node_get(spec, "roleName"))) {
@@ -91,6 +96,9 @@ static void check_clique(gv_rules *r, const grove_node *was, const grove_node *i
     }
     if (!same(grove_node_get(old_spec, "startsAfter"), grove_node_get(spec, "startsAfter"))) {
         changed(r, spec, GV_TMPL ".cliques.spec.startsAfter", "startsAfter");
+    }
+    if (is_outside(old_spec) != is_outside(spec)) {
+        changed(r, spec, GV_TMPL ".cliques.spec.coreMember", "coreMember");
     }
     if (!same_text(gv_node_path(old_spec, "podSpec.schedulerName"),
                    gv_node_path(spec, "podSpec.schedulerName"))) {

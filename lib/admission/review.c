@@ -127,8 +127,8 @@ static grove_status answer_default(review *v) {
     uint32_t errors = 0;
     gv_kind kind = GV_KIND_PODCLIQUESET;
     grove_doc *stored = NULL, *patch = NULL;
-    grove_status st = gv_schema_decode_check(kind, v->doc, v->object, GROVE_FIELDS_IGNORE, true,
-                                             v->diags, &errors);
+    grove_status st = gv_schema_decode_check(kind, v->doc, v->object, GROVE_FIELDS_IGNORE,
+                                             GV_SCHEMA_WEBHOOKS, v->diags, &errors);
     if (st < 0) {
         return gv_error(v->err, st, "the object could not be decoded");
     }

@@ -109,7 +109,9 @@ static grove_status main_resource(run *v, grove_doc *doc, const grove_node *obje
                                   grove_admission_verdict *verdict) {
     uint32_t errors = 0;
     bool webhooks = !(v->options.flags & GROVE_VALIDATE_SCHEMA_ONLY);
-    grove_status st = gv_schema_decode_check(v->kind, doc, object, v->options.fields, webhooks,
+    uint32_t flags = (webhooks ? GV_SCHEMA_WEBHOOKS : 0) |
+                     (v->options.flags & GROVE_VALIDATE_STRICT_UPSTREAM ? GV_SCHEMA_UPSTREAM : 0);
+    grove_status st = gv_schema_decode_check(v->kind, doc, object, v->options.fields, flags,
                                              v->diags, &errors);
     if (st < 0) {
         return gv_error(v->err, st, "the object could not be decoded");
@@ -284,7 +286,8 @@ grove_status grove_default(grove_env *env, grove_doc *doc, const grove_node *obj
     uint32_t errors = 0, first = grove_diags_count(diags);
     grove_status st = run_init(&v, env, object, options, diags, err);
     if (st == GROVE_OK) {
-        st = gv_schema_decode_check(v.kind, doc, object, v.options.fields, true, diags, &errors);
+        st = gv_schema_decode_check(v.kind, doc, object, v.options.fields, GV_SCHEMA_WEBHOOKS,
+                                    diags, &errors);
         if (st < 0) {
             gv_error(err, st, "the object could not be decoded");
         } else if (errors) {

@@ -183,6 +183,33 @@ static grove_status keep_explanation(grove_engine *e, gv_decided *d, grove_error
     return d->placement.text ? GROVE_OK : gv_error_nomem(err);
 }
 
+/*
+ * The gang has to lie in the domain of its base gang and does not fit there. Whether it would fit elsewhere is
+ * asked for as well: who reads it decides between waiting and giving up the wish.
+ */
+static grove_status explain_anchor(grove_engine *e, gv_decided *d, const gv_view_anchor *anchor,
+                                   grove_error *err) {
+    const char *name = grove_sched_node_name(e->view.sched, anchor->node);
+    const gv_object *node = gv_store_get(e->store, GV_KIND_NODE, GV_STR(""),
+                                         gv_str_c(name ? name : ""));
+    const char *value = node ? gv_node_record_label(&node->u.node, gv_str_c(anchor->key)) : NULL;
+    grove_status st = grove_gang_anchor(e->view.gang, anchor->level, anchor->node,
+                                        GROVE_STRENGTH_NONE);
+    if (st == GROVE_OK) {
+        st = grove_sched_place(e->view.sched, e->view.gang, NULL, e->view.decision, err);
+    }
+    if (st < 0) {
+        return st;
+    }
+    bool elsewhere = grove_decision_verdict(e->view.decision) == GROVE_PLACED;
+    d->placement.reason = "AnchorDomainFull";
+    d->placement.text = gv_arena_fmt(
+        &d->arena, "anchor domain full: %s=%s, the domain of gang %.*s, has no room (%s); %s",
+        anchor->key, value ? value : "", (int)anchor->gang.n, anchor->gang.p, d->placement.text,
+        elsewhere ? "another domain has" : "no other domain has either");
+    return d->placement.text ? GROVE_OK : gv_error_nomem(err);
+}
+
 static grove_status decide(grove_engine *e, gv_str ns, gv_str name, gv_str set,
                            const gv_view_gang *gang, grove_error *err) {
     grove_status st = grove_sched_place(e->view.sched, e->view.gang, NULL, e->view.decision, err);
@@ -204,6 +231,9 @@ static grove_status decide(grove_engine *e, gv_str ns, gv_str name, gv_str set,
         d->placement.verdict = verdict == GROVE_INFEASIBLE ? GROVE_VERDICT_INFEASIBLE
                                                            : GROVE_VERDICT_UNKNOWN;
         st = keep_explanation(e, d, err);
+        if (st == GROVE_OK && verdict == GROVE_INFEASIBLE && gang->anchor.key) {
+            st = explain_anchor(e, d, &gang->anchor, err);
+        }
     }
     return st == GROVE_OK ? grove_store_mark(e->store, d->ns.p, d->set.p) : st;
 }

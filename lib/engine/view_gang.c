@@ -353,6 +353,9 @@ grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_
     if (st == GROVE_OK) {
         st = fill_gang(&d, podgang);
     }
+    if (st == GROVE_OK) {
+        st = gv_view_siblings(v, store, podgang, d.topology, out);
+    }
     gv_map_fini(&podgroups);
     if (st < 0) {
         return err && err->status == st ? st : gv_error(err, st, "a gang could not be described");

@@ -184,6 +184,14 @@ void gv_view_release(gv_view *v, gv_str uid) {
     }
 }
 
+bool gv_view_place(const gv_view *v, gv_str uid, uint32_t *out_node) {
+    const gv_view_pod *entry = gv_map_get(&v->pods, uid);
+    if (entry) {
+        *out_node = entry->node;
+    }
+    return entry != NULL;
+}
+
 grove_status gv_view_assume(gv_view *v, gv_str uid, uint32_t node, uint32_t class_id,
                             grove_error *err) {
     grove_sched_pod pod = {.size = (uint32_t)sizeof pod, .node = node, .class_id = class_id};

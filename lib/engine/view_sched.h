@@ -41,6 +41,14 @@ typedef struct gv_view_seat {
     uint32_t podgroup, class_id;
 } gv_view_seat;
 
+/* The domain that a gang has to share with others of its set replica. */
+typedef struct gv_view_anchor {
+    const char *key; /* node label; NULL: none is required. In the view's scratch */
+    gv_str gang;     /* the base gang that the domain belongs to */
+    uint32_t node;   /* of the placement engine: one in that domain */
+    grove_level level;
+} gv_view_anchor;
+
 /* What gv_view_describe found out about a gang. */
 typedef struct gv_view_gang {
     bool complete; /* enough pods of every group are there, ungated, and one is to be placed */
@@ -48,6 +56,7 @@ typedef struct gv_view_gang {
     uint32_t left_out;          /* seats beyond the minimum that GV_DESCRIBE_LEAST left out */
     const gv_view_seat **seats; /* podgroup by podgroup, pods by index; in the view's scratch */
     const char *incomplete;     /* why not complete: static text */
+    gv_view_anchor anchor;
 } gv_view_gang;
 
 grove_status gv_view_init(gv_view *v, grove_env *env, grove_error *err);
@@ -64,6 +73,11 @@ grove_status gv_view_assume(gv_view *v, gv_str uid, uint32_t node, uint32_t clas
 void gv_view_release(gv_view *v, gv_str uid);
 /* The room of a pod that holds some, counted as that of the class from now on. */
 grove_status gv_view_hold_class(gv_view *v, const gv_pod *pod, uint32_t class_id, grove_error *err);
+/* Whether the pod has a node, seen or decided. */
+bool gv_view_place(const gv_view *v, gv_str uid, uint32_t *out_node);
+/* view_siblings.c: tells v->gang where the gangs are that it is to lie beside or apart from. */
+grove_status gv_view_siblings(gv_view *v, const grove_store *store, const grove_node *podgang,
+                              uint32_t topology, gv_view_gang *out);
 
 /* Law (f): the room held equals a fresh count over the store, and the placement engine's own sums hold.
  * GROVE_E_INTERNAL when not. For tests; costs time. */

@@ -60,6 +60,10 @@
 
 /* Of our own: on a set taken over from Go Grove, which of its hashes stand for which of ours. */
 #define GV_ANNOTATION_ADOPTED "libgrove.io/adopted-hashes"
+/* PodGang, for the engine: "MODE KEY GANG", the domain of node label KEY is that of the base gang GANG */
+#define GV_ANNOTATION_CROSS_GANG "libgrove.io/cross-gang-pack"
+/* PodGang, for the engine: "MODE KEY SKEW NAME", spread from the other replicas of the set or group NAME */
+#define GV_ANNOTATION_SPREAD "libgrove.io/spread"
 
 /* ---- finalizers and the gate ---- */
 #define GV_FINALIZER_SET "grove.io/podcliqueset.grove.io"
@@ -142,6 +146,8 @@
 #define GV_PHASE_RUNNING "Running"
 /* Conditions of our own carry this prefix. */
 #define GV_COND_OWN_PREFIX "libgrove.io/"
+#define GV_COND_CROSS_GANG "libgrove.io/CrossGangPacked"   /* PodGang */
+#define GV_COND_SPREAD "libgrove.io/Spread"                /* PodCliqueSet, PodCliqueScalingGroup */
 #define GV_COND_EVER_SCHEDULED "libgrove.io/EverScheduled" /* PodClique */
 #define GV_COND_EVER_HEALTHY "libgrove.io/EverHealthy"     /* PodCliqueScalingGroup */
 

@@ -33,8 +33,10 @@ bool gv_schema_has(gv_kind kind);
  * other kinds are. With GROVE_FIELDS_WARN unknown fields are
  * warnings. `object` is as submitted; *out_errors counts the errors added.
  */
+#define GV_SCHEMA_WEBHOOKS 0x1u
+#define GV_SCHEMA_UPSTREAM 0x2u /* libgrove's own fields are unknown ones, as they are to Grove */
 grove_status gv_schema_decode_check(gv_kind kind, const grove_doc *doc, const grove_node *object,
-                                    grove_field_validation fields, bool webhooks,
+                                    grove_field_validation fields, uint32_t flags,
                                     grove_diags *diags, uint32_t *out_errors);
 
 #define GV_SCHEMA_KEEP_STATUS 0x1u /* else `status` is dropped, as on the main resource */

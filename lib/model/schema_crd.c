@@ -67,12 +67,15 @@ static void int_or_string(grove_builder *b, bool quantity) {
 
 #define MAX_FIELDS 80 /* 64 of a type, and what extends it */
 
-/* The fields of a struct by name; in the extended set an extension replaces the field it is named after. */
+/* The fields of a struct by name; in the extended set a reserved one replaces the field it is named after. */
 static uint16_t gather(const writer *w, uint16_t row, const gv_schema_field **out) {
     const gv_schema_type *type = gv_type_at(row);
-    uint16_t n = type->n_fields;
-    for (uint16_t i = 0; i < n; i++) {
-        out[i] = &gv_schema_fields[type->first_field + i];
+    uint16_t n = 0;
+    for (uint16_t i = 0; i < type->n_fields; i++) {
+        const gv_schema_field *field = &gv_schema_fields[type->first_field + i];
+        if (w->extended || !(field->flags & GV_FIELD_EXTENSION)) {
+            out[n++] = field;
+        }
     }
     for (uint16_t i = 0; w->extended && i < gv_schema_n_extensions && n < MAX_FIELDS; i++) {
         const gv_schema_field *field = &gv_schema_fields[gv_schema_extensions[i].field];

@@ -10,6 +10,7 @@
 typedef struct decoder {
     gv_check check;
     grove_field_validation fields;
+    bool upstream; /* libgrove's own fields are unknown ones */
     uint32_t n_unknown;
     bool typed; /* below: values are decoded, not only field names */
 } decoder;
@@ -24,7 +25,8 @@ static void unknown(decoder *d, const gv_schema_type *type, const grove_node *me
         return;
     }
     /* comparing names is dear: a document of a million unknown fields gets no advice on each */
-    const char *near = d->n_unknown++ < MAX_ADVICE ? gv_type_nearest(type, path->key) : NULL;
+    const char *near = d->n_unknown++ < MAX_ADVICE ? gv_type_nearest(type, path->key, d->upstream)
+                                                   : NULL;
     const char *fmt = near ? "unknown field, did you mean \"%s\"?" : "unknown field%s";
     if (d->fields == GROVE_FIELDS_WARN) {
         gv_check_warning(&d->check, GV_CODE_UNKNOWN_FIELD, path, member, fmt, near ? near : "");
@@ -58,6 +60,10 @@ static void mismatch(decoder *d, gv_shape shape, const grove_node *node, const g
     }
 }
 
+static bool is_extension(const gv_schema_type *type, int32_t field) {
+    return gv_schema_fields[type->first_field + field].flags & GV_FIELD_EXTENSION;
+}
+
 static void decode_struct(decoder *d, uint16_t row, const grove_node *node, const gv_path *path) {
     const gv_schema_type *type = gv_type_at(row);
     for (const grove_node *m = grove_node_first(node); m; m = grove_node_next(node, m)) {
@@ -65,6 +71,9 @@ static void decode_struct(decoder *d, uint16_t row, const grove_node *node, cons
         int32_t field = gv_type_find(type, here.key.p, here.key.n);
         if (field < 0) {
             unknown(d, type, m, &here);
+        } else if (d->upstream && is_extension(type, field)) {
+            gv_check_error(&d->check, GV_CODE_UNKNOWN_FIELD, "Forbidden", &here, m,
+                           "unknown field: Grove does not have it, it is an extension of libgrove");
         } else if (grove_node_type(m) != GROVE_NULL_NODE) {
             uint16_t part = gv_schema_fields[type->first_field + field].type;
             bool outer = d->typed;
@@ -192,13 +201,15 @@ static void decode(decoder *d, uint16_t row, const grove_node *node, const gv_pa
 }
 
 grove_status gv_schema_decode_check(gv_kind kind, const grove_doc *doc, const grove_node *object,
-                                    grove_field_validation fields, bool webhooks,
+                                    grove_field_validation fields, uint32_t flags,
                                     grove_diags *diags, uint32_t *out_errors) {
     const gv_schema_root *root = gv_schema_root_of(kind);
     if (!root) {
         return GROVE_E_UNSUPPORTED;
     }
-    decoder d = {.fields = fields, .typed = webhooks && kind == GV_KIND_PODCLIQUESET};
+    decoder d = {.fields = fields,
+                 .upstream = flags & GV_SCHEMA_UPSTREAM,
+                 .typed = flags & GV_SCHEMA_WEBHOOKS && kind == GV_KIND_PODCLIQUESET};
     gv_check_init(&d.check, grove_doc_env(doc), doc, diags);
     if (grove_node_type(object) == GROVE_OBJECT) {
         decode(&d, root->type, object, NULL);

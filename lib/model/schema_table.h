@@ -46,8 +46,9 @@ typedef struct gv_schema_type {
     uint32_t doc;
 } gv_schema_type;
 
-#define GV_FIELD_REQUIRED 0x1u /* has to be there */
-#define GV_FIELD_WRITTEN 0x2u  /* a typed client writes it even when it is empty */
+#define GV_FIELD_REQUIRED 0x1u  /* has to be there */
+#define GV_FIELD_WRITTEN 0x2u   /* a typed client writes it even when it is empty */
+#define GV_FIELD_EXTENSION 0x4u /* libgrove's own: not in the upstream resource definitions */
 
 typedef struct gv_schema_field {
     uint32_t name;
@@ -61,7 +62,7 @@ typedef struct gv_schema_field {
     uint8_t flags;
 } gv_schema_field;
 
-/* A field of the extended resource definitions, beside the type's own or in place of one. */
+/* A field that the extended resource definitions reserve, beside the type's own or in place of one. */
 typedef struct gv_schema_extension {
     uint16_t type;  /* row of gv_schema_types */
     uint16_t field; /* row of gv_schema_fields, which no type lists */

@@ -113,7 +113,7 @@ static uint32_t strangeness(gv_str wrong, gv_str name) {
     return shared >= 4 && shared * 3 >= wrong.n * 2 ? NAME_MAX_LEN + edits : UINT32_MAX;
 }
 
-const char *gv_type_nearest(const gv_schema_type *type, gv_str wrong) {
+const char *gv_type_nearest(const gv_schema_type *type, gv_str wrong, bool upstream) {
     const char *best = NULL;
     uint32_t least = UINT32_MAX;
     if (wrong.n == 0 || wrong.n > NAME_MAX_LEN) {
@@ -122,7 +122,7 @@ const char *gv_type_nearest(const gv_schema_type *type, gv_str wrong) {
     for (uint16_t i = 0; i < type->n_fields; i++) {
         const gv_schema_field *field = &gv_schema_fields[type->first_field + i];
         gv_str name = {gv_type_text(field->name), field->name_len};
-        if (name.n > NAME_MAX_LEN) {
+        if (name.n > NAME_MAX_LEN || (upstream && field->flags & GV_FIELD_EXTENSION)) {
             continue;
         }
         uint32_t off = strangeness(wrong, name);

@@ -21,8 +21,9 @@ static inline const char *gv_type_text(uint32_t offset) {
 const gv_schema_root *gv_schema_root_of(gv_kind kind);
 /* Index of a struct's field within gv_schema_fields[first_field ...]; -1: unknown. */
 int32_t gv_type_find(const gv_schema_type *type, const char *key, size_t len);
-/* The field of the struct whose name comes nearest to a misspelt one; NULL when none is near. */
-const char *gv_type_nearest(const gv_schema_type *type, gv_str wrong);
+/* The field of the struct whose name comes nearest to a misspelt one, `upstream` among Grove's own fields; NULL when
+ * none is near. */
+const char *gv_type_nearest(const gv_schema_type *type, gv_str wrong, bool upstream);
 
 /* The text of a number as the API server writes it on: integers plain, fractions shortest. */
 grove_status gv_number_text(const grove_node *number, grove_buf *out);

@@ -78,6 +78,23 @@ const grove_node *gv_condition_find(const grove_node *conditions, const char *ty
 
 /* ---- parts of a set's template ---- */
 
+static gv_wish read_wish(gv_str word) {
+    return gv_str_is(word, "Require")  ? GV_WISH_REQUIRE
+           : gv_str_is(word, "Prefer") ? GV_WISH_PREFER
+                                       : GV_WISH_NONE;
+}
+
+static gv_spread read_spread(const grove_node *constraint) {
+    const grove_node *node = typed(constraint, "spread", GROVE_OBJECT);
+    gv_str mode = gv_get_str(node, "mode");
+    int64_t skew = gv_opt_or(gv_get_int(node, "maxSkew"), 1);
+    return (gv_spread){
+        .domain = gv_get_str(node, "domain"),
+        .max_skew = skew < 1 ? 1 : skew,
+        .mode = mode.n ? read_wish(mode) : GV_WISH_REQUIRE,
+    };
+}
+
 static gv_topology read_topology(const grove_node *owner) {
     const grove_node *node = typed(owner, "topologyConstraint", GROVE_OBJECT);
     const grove_node *pack = grove_node_get(node, "pack");
@@ -86,6 +103,7 @@ static gv_topology read_topology(const grove_node *owner) {
         .topology_name = gv_get_str(node, "topologyName"),
         .required = gv_get_str(pack, "required"),
         .preferred = gv_get_str(pack, "preferred"),
+        .spread = read_spread(node),
     };
     if (t.required.n == 0) {
         t.required = gv_get_str(node, "packDomain");
@@ -239,6 +257,10 @@ static gv_startup read_startup(gv_str text) {
     return gv_str_is(text, GV_STARTUP_EXPLICIT) ? GV_STARTUP_LISTED : GV_STARTUP_ANY;
 }
 
+static bool is_false(const grove_node *node) {
+    return grove_node_type(node) == GROVE_BOOL && !grove_node_is_true(node);
+}
+
 grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_error *err) {
     const grove_node *spec = typed(pcs, "spec", GROVE_OBJECT);
     const grove_node *t = typed(spec, "template", GROVE_OBJECT);
@@ -262,10 +284,17 @@ grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_
         .service_set = service != NULL,
         .publish_not_ready = !publish || grove_node_is_true(publish), /* the webhook's default */
         .topology = read_topology(t),
+        .cross_gang_pack = read_wish(gv_get_str(t, "crossGangPack")),
+        .sticky = read_wish(gv_get_str(typed(t, "placement", GROVE_OBJECT), "sticky")),
         .termination_delay = gv_get_str(t, "terminationDelay"),
     };
     gv_clique *cliques = read_cliques(a, &view);
-    if (!cliques || !read_groups(a, &view, cliques) || !read_claim_templates(a, &view) ||
+    bool ok = cliques && read_groups(a, &view, cliques);
+    for (uint32_t i = 0; ok && i < view.n_cliques; i++) {
+        gv_clique *c = &cliques[i];
+        c->outside = c->group < 0 && is_false(grove_node_get(c->spec, "coreMember"));
+    }
+    if (!ok || !read_claim_templates(a, &view) ||
         !read_sharing(a, t, &view.sharing, &view.n_sharing)) {
         return gv_error_nomem(err);
     }

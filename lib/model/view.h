@@ -38,11 +38,21 @@ const grove_node *gv_meta_view_controller(const gv_meta_view *meta);
 
 /* ---- parts of a set's template ---- */
 
+/* How binding an extension's wish is: Require, Prefer, or none. */
+typedef enum gv_wish { GV_WISH_NONE, GV_WISH_PREFER, GV_WISH_REQUIRE } gv_wish;
+
+typedef struct gv_spread {
+    gv_str domain; /* "": not asked for */
+    int64_t max_skew;
+    gv_wish mode;
+} gv_spread;
+
 typedef struct gv_topology {
     bool set; /* the constraint object is there */
     gv_str topology_name;
     gv_str required;  /* domain: pack.required, else the deprecated packDomain; "" none */
     gv_str preferred; /* domain: pack.preferred; "" none */
+    gv_spread spread; /* of the owner's replicas; an extension */
 } gv_topology;
 
 typedef struct gv_scaling {
@@ -74,6 +84,7 @@ typedef struct gv_clique {
     const gv_sharing *sharing;
     uint32_t n_sharing;
     int32_t group; /* index of the scaling group it belongs to; -1: standalone */
+    bool outside;  /* coreMember: false on a standalone clique: it has a gang of its own */
 } gv_clique;
 
 #define GV_NO_CLIQUE UINT32_MAX
@@ -102,6 +113,8 @@ typedef struct gv_pcs {
     bool service_set;       /* headlessServiceConfig is there */
     bool publish_not_ready; /* its publishNotReadyAddresses */
     gv_topology topology;
+    gv_wish cross_gang_pack;  /* scaled gangs in the domain of their base gang; an extension */
+    gv_wish sticky;           /* pods return to where their index was; an extension */
     gv_str termination_delay; /* Go duration text; "" none */
     const gv_clique *cliques;
     uint32_t n_cliques;

@@ -71,6 +71,8 @@ void gv_write_topology(grove_builder *b, const gv_template *t, const gv_topology
 /* podgang.c: labels and annotations of a gang, as its scheduler's object copies them. */
 void gv_gang_labels(const gv_want *w, uint32_t gang, gv_pairs *labels);
 void gv_gang_annotations(const gv_want *w, uint32_t gang, gv_pairs *annotations);
+/* Node label key of the domain that the gang shares with the others of its set replica; "" none. */
+gv_str gv_gang_anchor_key(const gv_want *w, uint32_t gang);
 /* Calls `each` for every group config of a base gang: a scaling group with a constraint of its own, one
  * per replica below minAvailable. */
 typedef struct gv_group_config {

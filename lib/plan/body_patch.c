@@ -119,6 +119,12 @@ static bool covers(const grove_node *live, const grove_node *want) {
 
 /* ---- labels and annotations ---- */
 
+/* Keys of a PodGang that go when they are no longer wanted. */
+static bool is_ours_alone(gv_str key) {
+    return gv_str_is(key, GV_ANNOTATION_TOPOLOGY) || gv_str_is(key, GV_LABEL_SCHEDULER) ||
+           gv_str_is(key, GV_ANNOTATION_CROSS_GANG) || gv_str_is(key, GV_ANNOTATION_SPREAD);
+}
+
 static void patch_map(gv_delta *d, const char *name, const grove_node *live, const grove_node *want,
                       bool whole) {
     gv_delta_enter(d, name);
@@ -133,11 +139,10 @@ static void patch_map(gv_delta *d, const char *name, const grove_node *live, con
     }
     for (const grove_node *m = grove_node_first(live); m; m = grove_node_next(live, m)) {
         gv_str key = key_of(m);
-        /* Two keys of a PodGang are ours alone: they go when they are no longer wanted. */
-        bool ours = whole || gv_str_is(key, GV_ANNOTATION_TOPOLOGY) ||
-                    gv_str_is(key, GV_LABEL_SCHEDULER);
-        if (ours && !gv_str_starts(key, GV_STR(GV_COND_OWN_PREFIX)) &&
-            grove_node_getn(want, key.p, key.n) == NULL) {
+        /* What else has our prefix are notes that only their author takes away. */
+        bool ours = is_ours_alone(key) ||
+                    (whole && !gv_str_starts(key, GV_STR(GV_COND_OWN_PREFIX)));
+        if (ours && grove_node_getn(want, key.p, key.n) == NULL) {
             gv_delta_away(d, live, key.p);
         }
     }

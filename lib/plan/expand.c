@@ -125,10 +125,11 @@ static bool read_replicas(run *r, uint32_t n) {
             .first_clique = r->w->n_cliques,
             .n_cliques = t->n_standalone,
             .n_standalone = t->n_standalone,
+            .n_outside = t->n_outside,
             .first_group = r->w->n_groups,
             .n_groups = t->pcs.n_groups,
             .first_gang = r->w->n_gangs,
-            .n_gangs = 1,
+            .n_gangs = 1 + t->n_outside,
         };
         for (uint32_t g = 0; g < t->pcs.n_groups; g++) {
             read_group(r, rep, i, g);
@@ -195,7 +196,10 @@ static bool gang_has_topology(const run *r, const gv_want_gang *gang) {
     if (!t->binding) {
         return false;
     }
-    bool found = translates(t, gang->topology);
+    bool core = gang->role == GV_NO_ROLE;
+    const gv_topology *set = &t->pcs.topology;
+    bool found = translates(t, gang->topology) ||
+                 (core && t->pcs.cross_gang_pack != GV_WISH_NONE && translates(t, set));
     for (uint32_t i = 0; !found && i < gang->n_cliques; i++) {
         const gv_want_clique *c = &r->cliques[gang->first_clique + i];
         const gv_group *g = c->group == GV_STANDALONE ? NULL
@@ -204,6 +208,31 @@ static bool gang_has_topology(const run *r, const gv_want_gang *gang) {
                 (gang->group == GV_STANDALONE && g && translates(t, &g->topology));
     }
     return found;
+}
+
+/* A clique outside the core unit is a gang of its own: it waits for nobody and packs with nobody. */
+static void add_outside_gangs(run *r, uint32_t replica, uint32_t *clique) {
+    static const gv_topology anywhere = {.set = false};
+    gv_want_replica *rep = &r->replicas[replica];
+    const gv_template *t = rep->t;
+    for (uint32_t s = 0; s < t->n_outside; s++) {
+        uint32_t at = rep->first_gang + rep->n_gangs - t->n_outside + s;
+        place p = {rep, replica, GV_STANDALONE, -1, at, false};
+        gv_want_gang *gang = &r->gangs[at];
+        *gang = (gv_want_gang){
+            .replica = replica,
+            .group = GV_STANDALONE,
+            .group_replica = -1,
+            .role = t->standalone[s],
+            .base = at,
+            .first_clique = *clique,
+            .n_cliques = 1,
+            .topology = &anywhere,
+        };
+        add_clique(r, clique, &p, t->standalone[s]);
+        gang->name = r->cliques[gang->first_clique].name;
+        gang->has_topology = gang_has_topology(r, gang);
+    }
 }
 
 static void add_base_gang(run *r, uint32_t replica, uint32_t *clique) {
@@ -216,11 +245,12 @@ static void add_base_gang(run *r, uint32_t replica, uint32_t *clique) {
         .replica = replica,
         .group = GV_STANDALONE,
         .group_replica = -1,
+        .role = GV_NO_ROLE,
         .base = rep->first_gang,
         .first_clique = *clique,
         .topology = &t->pcs.topology,
     };
-    for (uint32_t s = 0; s < t->n_standalone; s++) {
+    for (uint32_t s = t->n_outside; s < t->n_standalone; s++) {
         add_clique(r, clique, &p, t->standalone[s]);
     }
     for (uint32_t g = 0; g < rep->n_groups; g++) {
@@ -253,6 +283,7 @@ static void add_scaled_gangs(run *r, uint32_t replica, uint32_t *clique) {
                 .replica = replica,
                 .group = p.group,
                 .group_replica = n,
+                .role = GV_NO_ROLE,
                 .base = rep->first_gang,
                 .first_clique = *clique,
                 .topology = view->topology.set ? &view->topology : &t->pcs.topology,
@@ -272,6 +303,7 @@ static bool read_gangs(run *r) {
     }
     uint32_t clique = 0;
     for (uint32_t i = 0; i < r->w->n_replicas && !r->nomem; i++) {
+        add_outside_gangs(r, i, &clique);
         add_base_gang(r, i, &clique);
         add_scaled_gangs(r, i, &clique);
     }

@@ -15,9 +15,10 @@
  * Pods are not listed: a clique wants `replicas` of them, and which index and name each one has depends
  * on the pods that live. gv_pod_build makes the body of one.
  *
- * Order is part of the contract: replicas ascending; in each the cliques of the base gang (standalone
- * ones in template order, then for each scaling group its replicas below minAvailable), then the members
- * of scaled gangs. So the cliques of each gang are neighbours.
+ * Order is part of the contract: replicas ascending; in each the cliques outside the core unit (a gang
+ * each), then those of the base gang (standalone ones in template order, then for each scaling group its
+ * replicas below minAvailable), then the members of scaled gangs. So the cliques of each gang are
+ * neighbours, and so are the standalone ones.
  */
 #ifndef GV_PLAN_EXPAND_H
 #define GV_PLAN_EXPAND_H
@@ -33,8 +34,9 @@ typedef struct gv_want_replica {
     gv_str name;          /* of its headless Service and its base gang */
     uint32_t first_clique, n_cliques;
     uint32_t n_standalone; /* the first ones of these */
+    uint32_t n_outside;    /* the first ones of those: outside the core unit */
     uint32_t first_group, n_groups;
-    uint32_t first_gang, n_gangs; /* the base gang first */
+    uint32_t first_gang, n_gangs; /* the base gang first, those of cliques outside it last */
 } gv_want_replica;
 
 typedef struct gv_want_group { /* PodCliqueScalingGroup */
@@ -51,6 +53,7 @@ typedef struct gv_want_group { /* PodCliqueScalingGroup */
 } gv_want_group;
 
 #define GV_STANDALONE UINT32_MAX
+#define GV_NO_ROLE UINT32_MAX
 typedef struct gv_want_clique { /* PodClique */
     gv_str name;
     uint32_t replica;      /* index in gv_want.replicas */
@@ -73,9 +76,11 @@ typedef struct gv_want_clique { /* PodClique */
 typedef struct gv_want_gang { /* PodGang */
     gv_str name;
     uint32_t replica;
-    uint32_t group;                   /* GV_STANDALONE: the base gang */
-    int64_t group_replica;            /* -1: the base gang */
-    uint32_t base;                    /* index of the base gang, itself for a base gang */
+    uint32_t group;        /* GV_STANDALONE: the base gang, or that of a clique outside it */
+    int64_t group_replica; /* -1: no scaled gang */
+    uint32_t role; /* index in gv_pcs.cliques of the clique outside the core unit; GV_NO_ROLE */
+    uint32_t base; /* index of the gang it needs to be of use: a scaled gang its base gang, others
+                              themselves */
     uint32_t first_clique, n_cliques; /* one PodGroup each, in this order */
     const gv_topology *topology;      /* of the gang as a whole; never NULL */
     bool has_topology; /* some constraint of the gang translates to a node label key */

@@ -18,7 +18,7 @@ typedef struct domain {
 
 typedef struct place {
     const char *node;
-    domain domains[3]; /* of the gang, its group, the clique */
+    domain domains[4]; /* of the gang, its set, its group, the clique */
     uint32_t n;
 } place;
 
@@ -174,6 +174,9 @@ static bool find_place(const gv_work *w, const gv_work_gang *g, const gv_work_cl
     }
     *at = (place){.node = found->node};
     add_domain(w, g->want->topology, &o->u.node, at);
+    if (w->view->cross_gang_pack == GV_WISH_REQUIRE && g->want->role == GV_NO_ROLE) {
+        add_domain(w, &w->view->topology, &o->u.node, at);
+    }
     if (c->want->group != GV_STANDALONE) {
         uint32_t config = w->groups[c->want->group].want->config;
         add_domain(w, &w->view->groups[config].topology, &o->u.node, at);

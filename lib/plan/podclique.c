@@ -89,7 +89,8 @@ static void write_spec(gv_body *body, const gv_want_clique *c) {
     for (; m; m = grove_node_next(spec, m)) {
         if (gv_member_is(m, "podSpec")) {
             write_pod_spec(body, c, m);
-        } else if (!gv_member_is(m, "replicas") && !gv_member_is(m, "startsAfter")) {
+        } else if (!gv_member_is(m, "replicas") && !gv_member_is(m, "startsAfter") &&
+                   !gv_member_is(m, "coreMember")) { /* a word about the set */
             grove_builder_link(b, grove_node_key(m, NULL), body->t->doc, m);
         }
     }

@@ -3,6 +3,7 @@
 #ifndef GV_PLAN_STATUS_H
 #define GV_PLAN_STATUS_H
 
+#include "plan/body.h"
 #include "plan/delta.h"
 
 /* Condition types of our own; the gang's stand beside Grove's Initialized without changing its list. */
@@ -37,6 +38,12 @@ uint64_t gv_sig_int(uint64_t sig, int64_t v);
 uint64_t gv_sig_text(uint64_t sig, gv_str s);
 uint64_t gv_sig_faults(const gv_work *w, uint64_t sig);
 uint64_t gv_sig_progress(uint64_t sig, const gv_progress *p);
+
+/* status_placed.c: what became of crossGangPack and spread; absent where they were not asked for. */
+gv_condition gv_gang_cross_condition(gv_work *w, const gv_work_gang *g);
+gv_condition gv_set_spread_condition(gv_work *w);
+gv_condition gv_group_spread_condition(gv_work *w, const gv_work_group *g);
+uint64_t gv_sig_condition(uint64_t sig, const gv_condition *c);
 
 /* updateStartedAt, updateEndedAt and the hashes of an updateProgress that was entered. */
 void gv_status_progress(gv_work *w, gv_delta *d, const grove_node *live, const gv_progress *p);

@@ -52,10 +52,11 @@ static gv_condition flag(const char *type, bool on, const char *reason, gv_str m
         .type = type, .status = GV_TRUE, .absent = !on, .reason = reason, .message = message};
 }
 
-static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, bool initialized) {
+static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, bool initialized,
+                             const gv_condition *cross) {
     bool scheduled = stands(g, GV_COND_GANG_SCHEDULED) || (initialized && g->scheduled);
     bool ran = stands(g, GV_COND_GANG_READY) || stands(g, GV_COND_GANG_UNHEALTHY);
-    gv_condition all[8];
+    gv_condition all[9];
     all[0] = (gv_condition){.type = GV_COND_INITIALIZED,
                             .status = initialized ? GV_TRUE : GV_FALSE,
                             .reason = initialized ? GV_REASON_PODS_CREATED : GV_REASON_PODS_PENDING,
@@ -80,7 +81,8 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, boo
     all[6] = flag(GV_COND_GANG_RELEASED, gv_gang_is_out(w, g), "AwaitsScheduler",
                   GV_STR("the pods were let go; the scheduler has not bound the minimum yet"));
     all[7] = unplaced_condition(g);
-    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 8);
+    all[8] = *cross;
+    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 9);
 }
 
 static grove_status tell(gv_work *w, const gv_work_gang *g) {
@@ -101,7 +103,8 @@ static grove_status write_gang(gv_work *w, gv_work_gang *g) {
                               (initialized ? 1 : 0) | (g->scheduled ? 2 : 0) | (g->ready ? 4 : 0));
     sig = gv_sig_int(sig, (g->disrupted ? 1 : 0) | (gv_gang_is_out(w, g) ? 2 : 0));
     sig = gv_sig_text(sig, gv_str_c(unplaced(g)));
-    sig = gv_sig_int(sig, score) | 1u;
+    gv_condition cross = gv_gang_cross_condition(w, g);
+    sig = gv_sig_condition(gv_sig_int(sig, score), &cross) | 1u;
     /* Shortcut: nothing that the status is made of has changed. */
     if (g->memo->status_sig == sig) {
         return GROVE_OK;
@@ -120,7 +123,7 @@ static grove_status write_gang(gv_work *w, gv_work_gang *g) {
             grove_builder_number(d.b, "placementScore", text.p, text.n);
         }
     }
-    if (!write_conditions(w, &d, g, initialized)) {
+    if (!write_conditions(w, &d, g, initialized, &cross)) {
         return gv_work_nomem(w);
     }
     size_t before = w->acts.n;

@@ -58,9 +58,10 @@ static bool is_below(const gv_work_group *g) {
     return g->want->live_replicas >= 0 && g->want->live_replicas < g->want->min_available;
 }
 
-static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_group *g) {
+static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_group *g,
+                             const gv_condition *spread) {
     long long healthy = (long long)g->healthy, want = (long long)g->want->min_available;
-    gv_condition all[4];
+    gv_condition all[5];
     all[0] = (gv_condition){
         .type = GV_COND_MIN_AVAILABLE_BREACHED,
         .status = g->breach,
@@ -93,7 +94,8 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_group *g) {
                        ? gv_text(w, "replicas %lld is below minAvailable %lld, which is kept",
                                  (long long)g->want->live_replicas, want)
                        : GV_STR("")};
-    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 4);
+    all[4] = *spread;
+    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 5);
 }
 
 static grove_status tell(gv_work *w, const gv_work_group *g) {
@@ -103,7 +105,8 @@ static grove_status tell(gv_work *w, const gv_work_group *g) {
 }
 
 static grove_status write_group(gv_work *w, gv_work_group *g) {
-    uint64_t sig = signature(w, g);
+    gv_condition spread = gv_group_spread_condition(w, g);
+    uint64_t sig = gv_sig_condition(signature(w, g), &spread) | 1u;
     /* Shortcut: nothing that the status is made of has changed. */
     if (g->memo->status_sig == sig) {
         return GROVE_OK;
@@ -124,7 +127,7 @@ static grove_status write_group(gv_work *w, gv_work_group *g) {
     gv_delta_errors(w, &d, live, GV_KIND_PODCLIQUESCALINGGROUP, g->want->name);
     gv_delta_text(&d, live, "currentPodCliqueSetGenerationHash", g->set_hash);
     write_progress(w, &d, g);
-    if (!write_conditions(w, &d, g)) {
+    if (!write_conditions(w, &d, g, &spread)) {
         return gv_work_nomem(w);
     }
     size_t before = w->acts.n;

@@ -75,6 +75,7 @@ static void use(const gv_topology_binding *binding, const gv_topology *t, topolo
     u->any = u->any || t->set;
     use_domain(binding, t->required, u);
     use_domain(binding, t->preferred, u);
+    use_domain(binding, t->spread.domain, u);
 }
 
 static gv_condition topology_condition(gv_work *w) {
@@ -168,13 +169,14 @@ grove_status gv_status_set(gv_work *w) {
         available += w->replicas[i].available ? 1 : 0;
         updated += w->replicas[i].updated ? 1 : 0;
     }
-    uint64_t sig = signature(w, available, updated);
+    gv_condition spread = gv_set_spread_condition(w);
+    uint64_t sig = gv_sig_condition(signature(w, available, updated), &spread) | 1u;
     /* Shortcut: nothing that the status is made of has changed. */
     if (w->memo->status_sig == sig) {
         return GROVE_OK;
     }
     const grove_node *live = w->memo->status;
-    gv_condition topology = topology_condition(w);
+    gv_condition all[2] = {topology_condition(w), spread};
     gv_delta d;
     gv_status_begin(w, &d);
     gv_delta_int(&d, live, "observedGeneration", w->pcs->u.head.generation);
@@ -187,7 +189,7 @@ grove_status gv_status_set(gv_work *w) {
                           ARG_STR(w->set)));
     gv_delta_text(&d, live, "currentGenerationHash", w->set_hash);
     write_progress(w, &d);
-    if (!gv_delta_conditions(w, &d, w->memo, w->pcs->u.head.generation, &topology, 1)) {
+    if (!gv_delta_conditions(w, &d, w->memo, w->pcs->u.head.generation, all, 2)) {
         return gv_work_nomem(w);
     }
     size_t before = w->acts.n;

@@ -93,10 +93,13 @@ static bool read_places(gv_template *t) {
     if (!t->place || !t->standalone) {
         return false;
     }
-    for (uint32_t c = 0; c < n; c++) {
-        if (t->pcs.cliques[c].group < 0) {
-            t->place[c] = t->n_standalone;
-            t->standalone[t->n_standalone++] = c;
+    for (int core = 0; core < 2; core++) {
+        for (uint32_t c = 0; c < n; c++) {
+            if (t->pcs.cliques[c].group < 0 && t->pcs.cliques[c].outside == (core == 0)) {
+                t->place[c] = t->n_standalone;
+                t->standalone[t->n_standalone++] = c;
+                t->n_outside += core == 0 ? 1 : 0;
+            }
         }
     }
     for (uint32_t g = 0; g < t->pcs.n_groups; g++) {

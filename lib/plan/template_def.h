@@ -35,8 +35,8 @@ struct gv_template {
     gv_str gang_scheduler;
     const gv_topology_binding *binding; /* NULL: no constraint translates */
     uint32_t *place;      /* per clique: position among standalone ones or in its group */
-    uint32_t *standalone; /* cliques of no group */
-    uint32_t n_standalone;
+    uint32_t *standalone; /* cliques of no group; those outside the core unit come first */
+    uint32_t n_standalone, n_outside;
     uint32_t *first_suffix; /* per clique: first clique whose name ends its name */
     gv_longer *longer;
     uint32_t n_longer;

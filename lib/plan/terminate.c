@@ -36,17 +36,21 @@ static bool note(gv_work *w, gv_kind kind, gv_str name, const char *reason, int6
 
 /* ---- a whole set replica ---- */
 
+static bool look_at_clique(gv_work *w, const gv_work_clique *c, breach *out) {
+    if (!clique_breached(c)) {
+        return true;
+    }
+    int64_t deadline = gv_breach_deadline(w, c->breach_since);
+    take(out, deadline);
+    return deadline <= w->now || note(w, GV_KIND_PODCLIQUE, c->want->name, "BreachTimer",
+                                      c->breach_since, deadline, "the clique");
+}
+
+/* The core unit: what is outside it neither ends it nor goes with it. */
 static bool look_at_replica(gv_work *w, uint32_t at, breach *out) {
     const gv_want_replica *r = &w->want->replicas[at];
-    for (uint32_t i = 0; i < r->n_standalone; i++) {
-        const gv_work_clique *c = &w->cliques[r->first_clique + i];
-        if (!clique_breached(c)) {
-            continue;
-        }
-        int64_t deadline = gv_breach_deadline(w, c->breach_since);
-        take(out, deadline);
-        if (deadline > w->now && !note(w, GV_KIND_PODCLIQUE, c->want->name, "BreachTimer",
-                                       c->breach_since, deadline, "the clique")) {
+    for (uint32_t i = r->n_outside; i < r->n_standalone; i++) {
+        if (!look_at_clique(w, &w->cliques[r->first_clique + i], out)) {
             return false;
         }
     }
@@ -78,14 +82,12 @@ static grove_status remove_clique(gv_work *w, gv_work_clique *c, const char *eve
 
 /* A standalone clique keeps its object, and with it the replicas that a scaler gave it: its pods go, and
  * what it remembers of the former ones is taken back. */
-static grove_status recycle_pods(gv_work *w, gv_work_clique *c) {
+static grove_status recycle_pods(gv_work *w, gv_work_clique *c, const char *why) {
     if (c->memo == NULL || c->dying || c->deletes) {
         return GROVE_OK;
     }
     for (uint32_t i = 0; i < c->n_pods; i++) {
-        grove_status status = gv_pod_remove(
-            w, c, c->pods[i], "GangTermination",
-            "the set replica was below minAvailable for terminationDelay");
+        grove_status status = gv_pod_remove(w, c, c->pods[i], "GangTermination", why);
         if (status < 0) {
             return status;
         }
@@ -96,14 +98,12 @@ static grove_status recycle_pods(gv_work *w, gv_work_clique *c) {
 }
 
 static grove_status recycle_replica(gv_work *w, uint32_t at) {
+    static const char why[] = "the set replica was below minAvailable for terminationDelay";
     const gv_want_replica *r = &w->want->replicas[at];
-    for (uint32_t i = 0; i < r->n_cliques; i++) {
+    for (uint32_t i = r->n_outside; i < r->n_cliques; i++) {
         gv_work_clique *c = &w->cliques[r->first_clique + i];
-        grove_status status =
-            i < r->n_standalone
-                ? recycle_pods(w, c)
-                : remove_clique(w, c, NULL,
-                                "the set replica was below minAvailable for terminationDelay");
+        grove_status status = i < r->n_standalone ? recycle_pods(w, c, why)
+                                                  : remove_clique(w, c, NULL, why);
         if (status < 0) {
             return status;
         }
@@ -114,6 +114,21 @@ static grove_status recycle_replica(gv_work *w, uint32_t at) {
     w->replicas[at].terminate = true;
     return gv_act_event(w, w->pcs, false, GV_EVENT_SET_REPLICA_DELETED,
                         gv_text(w, "set replica %lld is recycled", (long long)r->index));
+}
+
+/* Each clique outside the core unit is a unit of its own. */
+static grove_status look_at_outside(gv_work *w, const gv_want_replica *r) {
+    grove_status status = GROVE_OK;
+    for (uint32_t i = 0; i < r->n_outside && status == GROVE_OK; i++) {
+        gv_work_clique *c = &w->cliques[r->first_clique + i];
+        breach b = {0};
+        if (!look_at_clique(w, c, &b)) {
+            status = gv_work_nomem(w);
+        } else if (b.any && b.deadline <= w->now) {
+            status = recycle_pods(w, c, "the clique was below minAvailable for terminationDelay");
+        }
+    }
+    return status;
 }
 
 /* ---- replicas of one group ---- */
@@ -182,6 +197,7 @@ grove_status gv_step_terminate(gv_work *w) {
             return gv_work_nomem(w);
         }
         grove_status status = b.any && b.deadline <= w->now ? recycle_replica(w, i) : GROVE_OK;
+        status = status == GROVE_OK ? look_at_outside(w, &w->want->replicas[i]) : status;
         if (status < 0) {
             return status;
         }

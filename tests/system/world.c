@@ -41,7 +41,7 @@ static const char *label(const grove_node *object, const char *key) {
 
 /* ---- promises that hold at every moment ---- */
 
-static void broken(world *w, const char *fmt, const char *a, const char *b) {
+void world_broken(world *w, const char *fmt, const char *a, const char *b) {
     if (w->broken++ == 0) {
         snprintf(w->first, sizeof w->first, fmt, a, b);
     }
@@ -68,11 +68,11 @@ static void observe(void *ctx, int64_t now, const grove_event *event) {
     w->pod_creates += event->type == GROVE_EVENT_ADDED;
     bool gated = grove_node_size(grove_node_at_path(pod, "/spec/schedulingGates")) > 0;
     if (gated && text_at(pod, "/spec/nodeName")[0]) {
-        broken(w, "pod %s is gated and bound to %s", text_at(pod, "/metadata/name"),
-               text_at(pod, "/spec/nodeName"));
+        world_broken(w, "pod %s is gated and bound to %s", text_at(pod, "/metadata/name"),
+                     text_at(pod, "/spec/nodeName"));
     }
     if (!label(pod, "grove.io/podclique-pod-index")[0]) {
-        broken(w, "pod %s has no index%s", text_at(pod, "/metadata/name"), "");
+        world_broken(w, "pod %s has no index%s", text_at(pod, "/metadata/name"), "");
     }
 }
 
@@ -97,10 +97,13 @@ static int check_moment(void *ctx, cluster *c) {
                         strcmp(text_at(a, "/metadata/ownerReferences/0/uid"),
                                text_at(b, "/metadata/ownerReferences/0/uid")) == 0;
             if (same && is_active(a) && is_active(b)) {
-                broken(w, "pods %s and %s share an index", text_at(a, "/metadata/name"),
-                       text_at(b, "/metadata/name"));
+                world_broken(w, "pods %s and %s share an index", text_at(a, "/metadata/name"),
+                             text_at(b, "/metadata/name"));
             }
         }
+    }
+    if (w->promise) {
+        w->promise(w, items);
     }
     grove_doc_unref(list);
     return 0;

@@ -19,6 +19,8 @@ typedef struct world {
     char first[256];      /* the first of them */
     uint64_t pod_creates; /* pods stored as new */
     bool pods_changed;    /* since the promises were checked last */
+    /* One promise more, of a test's own; NULL none. `pods` is the list of all of them. */
+    void (*promise)(struct world *w, const grove_node *pods);
 } world;
 
 /* Fails the running test when anything goes wrong. options: engine_flags and nodes get defaults. */
@@ -30,6 +32,8 @@ void world_scale(world *w, grove_kind kind, const char *name, int64_t replicas);
 void world_patch(world *w, grove_kind kind, const char *name, const char *merge_patch);
 void world_json_patch(world *w, grove_kind kind, const char *name, const char *json_patch);
 void world_delete(world *w, grove_kind kind, const char *name);
+/* Notes that a promise was found broken; fmt has two %s. */
+void world_broken(world *w, const char *fmt, const char *a, const char *b);
 /* Lets time run: for so long, or until nothing happens any more within an hour of virtual time. */
 void world_run(world *w, int64_t ns);
 void world_settle(world *w);

@@ -18,6 +18,9 @@
     0x4u                       /* pods stay gated until the engine has found a place for the gang */
 #define GV_ADAPTER_BINDER 0x8u /* the engine binds the pods itself */
 
+/* The engine chooses the nodes, so that it can see several gangs at once. */
+#define GV_ADAPTER_PLACED (GV_ADAPTER_RELEASER | GV_ADAPTER_BINDER)
+
 typedef struct gv_want gv_want;
 typedef struct gv_template gv_template;
 

@@ -64,8 +64,8 @@ static verdict judge(grove_doc *doc, const grove_node *request, grove_diags *fou
     gv_kind kind = gv_kind_of(object);
     uint32_t flags = gv_str_is(op, "STATUS") ? GV_SCHEMA_KEEP_STATUS : 0;
     verdict v = {0};
-    v.status = gv_schema_decode_check(kind, doc, object, GROVE_FIELDS_STRICT, true, found,
-                                      &v.errors);
+    v.status = gv_schema_decode_check(kind, doc, object, GROVE_FIELDS_STRICT, GV_SCHEMA_WEBHOOKS,
+                                      found, &v.errors);
     if (v.status < 0 || v.errors > 0) {
         return v;
     }
