@@ -346,7 +346,10 @@ verb_clean() {
     done
 }
 
-verb_claims() { die "claims come with a later version"; }
+verb_claims() { # [--no-run]
+    verb_build >&2
+    exec python3 "$ROOT/build-aux/claims.py" --build "$BUILD" "$@"
+}
 verb_nightly() { exec "$ROOT/build-aux/nightly.sh" "$@"; } # [STEP...]
 
 verb_help() {
@@ -384,6 +387,6 @@ usage: ./dev VERB [ARGS...]
   clean                removes the build folders
   goaway               the backend on an API server that sends GOAWAY now and then
   nightly [STEP...]    what takes hours: chaos, model check, mutants, fuzzing, the whole of live
-  claims               reserved
+  claims [--no-run]    what articles say of Grove: number, test, and how it stands
 EOT
 }
