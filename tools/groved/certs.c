@@ -197,31 +197,51 @@ static int is_good(const certs *c, const material *m, int64_t now_s) {
            expires > now_s + RENEW_SECONDS && x509_expires(m->ca_crt) > now_s + RENEW_SECONDS;
 }
 
-/* A certificate, under the authority of `old` where that is good for some time yet. */
-static int make(certs *c, const material *old, int64_t now_s, material *out) {
-    int keep = !c->force && old->ca_crt && old->ca_key &&
-               x509_expires(old->ca_crt) > now_s + RENEW_SECONDS;
-    char *fresh = NULL;
-    if (!keep &&
-        x509_make_authority("grove-webhooks-ca", AUTHORITY_DAYS, &fresh, &out->ca_key) < 0) {
+/* A fresh authority, followed by the newest of those trusted so far; freed by the caller. */
+static char *trusted(const char *fresh, const char *before) {
+    static const char last_line[] = "-----END CERTIFICATE-----\n";
+    const char *end = before ? strstr(before, last_line) : NULL;
+    size_t n = end ? (size_t)(end - before) + sizeof last_line - 1 : 0;
+    size_t own = strlen(fresh);
+    char *out = malloc(own + n + 1);
+    if (out) {
+        memcpy(out, fresh, own);
+        if (n > 0) {
+            memcpy(out + own, before, n);
+        }
+        out[own + n] = '\0';
+    }
+    return out;
+}
+
+/* The authority of `old` where that is good for some time yet, else a fresh one. */
+static int make_authority(const certs *c, const material *old, int64_t now_s, material *out) {
+    if (!c->force && old->ca_crt && old->ca_key &&
+        x509_expires(old->ca_crt) > now_s + RENEW_SECONDS) {
+        out->ca_crt = strdup(old->ca_crt);
+        out->ca_key = strdup(old->ca_key);
+    } else {
+        char *fresh = NULL, *key = NULL;
+        if (x509_make_authority("grove-webhooks-ca", AUTHORITY_DAYS, &fresh, &key) < 0) {
+            return -1;
+        }
+        out->ca_crt = trusted(fresh, old->ca_crt);
+        out->ca_key = key;
+        free(fresh);
+    }
+    return out->ca_crt && out->ca_key ? 0 : -1;
+}
+
+/* A certificate under its authority; what was made before a failure is the caller's to free, too. */
+static int make(const certs *c, const material *old, int64_t now_s, material *out) {
+    char *crt = NULL, *key = NULL;
+    if (make_authority(c, old, now_s, out) < 0) {
         return -1;
     }
-    const char *before = old->ca_crt ? old->ca_crt : "";
-    if (fresh) { /* of the older ones the newest stays trusted */
-        const char *end = strstr(before, "-----END CERTIFICATE-----\n");
-        size_t n = end ? (size_t)(end - before) + strlen("-----END CERTIFICATE-----\n") : 0;
-        out->ca_crt = malloc(strlen(fresh) + n + 1);
-        if (out->ca_crt) {
-            (void)sprintf(out->ca_crt, "%s%.*s", fresh, (int)n, before);
-        }
-        free(fresh);
-    } else {
-        out->ca_crt = strdup(before);
-        out->ca_key = strdup(old->ca_key);
-    }
-    return !out->ca_crt || !out->ca_key ? -1
-                                        : x509_make_server(out->ca_crt, out->ca_key, c->names,
-                                                           SERVER_DAYS, &out->crt, &out->key);
+    int status = x509_make_server(out->ca_crt, out->ca_key, c->names, SERVER_DAYS, &crt, &key);
+    out->crt = crt;
+    out->key = key;
+    return status;
 }
 
 static grove_doc *secret_of(live *d, const material *m) {
