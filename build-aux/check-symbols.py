@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The map, the declarations and the library's exported symbols are one set.
+"""The map, the declarations and the library's exported symbols are one set; no exported data, globals, constructors.
 
     check-symbols.py ROOT [BUILD]     without BUILD: map against declarations only
 """
 import os
+import re
 import subprocess
 import sys
 
 import public_symbols
 import source_tree
+
+SECTION = re.compile(r' *\[ *\d+\] (?P<name>\S+) +\S+ +[0-9a-f]+ [0-9a-f]+ (?P<size>[0-9a-f]+) ')
+STATE = re.compile(r'\.(data(?!\.rel\.ro)|bss|tdata|tbss|init_array|fini_array|preinit_array|ctors|dtors)\b')
 
 
 def exported(library):
@@ -23,6 +27,39 @@ def exported(library):
         if words[-2] != 'A':
             found[name] = node.lstrip('@')
     return found
+
+
+def kinds(library):
+    """name -> letter that nm gives to an exported symbol: T for a function."""
+    result = subprocess.run(['nm', '-D', '--defined-only', library], capture_output=True, text=True, check=True)
+    rows = (line.split() for line in result.stdout.splitlines())
+    return {words[-1].partition('@')[0]: words[-2] for words in rows if words[-2] != 'A'}
+
+
+def state(archive):
+    """Sections with contents that a library without globals and constructors has none of; per object of an archive."""
+    result = subprocess.run(['readelf', '-SW', archive], capture_output=True, text=True, check=True)
+    found, part = [], os.path.basename(archive)
+    for line in result.stdout.splitlines():
+        part = line.partition('(')[2].rstrip(')') or part if line.startswith('File: ') else part
+        row = SECTION.match(line)
+        if row and STATE.match(row['name']) and int(row['size'], 16) > 0:
+            found.append((part, row['name']))
+    return found
+
+
+def check_static(report, declared, build):
+    """The static library gives a program the public names only, and nothing that lives outside of calls."""
+    archive = os.path.join(build, 'lib', 'libgrove.a')
+    if os.path.exists(archive):
+        listed = subprocess.run(['nm', '-g', '--defined-only', archive], capture_output=True, text=True, check=True).stdout
+        symbols = {words[2] for words in (line.split() for line in listed.splitlines()) if len(words) == 3}
+        for name in sorted(symbols ^ declared.keys()):
+            report.add('libgrove.a', 1, f'{name} is not both declared and global')
+    for path in (archive, os.path.join(build, 'lib', 'k8s', 'libgv_k8s.a')):
+        if os.path.exists(path):
+            for part, section in state(path):
+                report.add(os.path.basename(path), 1, f'{part} has a section {section}: a global or a constructor')
 
 
 def check_others(report, root, build):
@@ -61,6 +98,10 @@ def check(root, build):
             report.add(declared[name], 1, f'{name} is declared but libgrove.so does not define it')
         for name in sorted(symbols.keys() - declared.keys()):
             report.add('libgrove.so', 1, f'{name} is exported but not declared')
+        for name, kind in kinds(library).items():
+            if kind != 'T':
+                report.add('libgrove.so', 1, f'{name} is exported data')
+        check_static(report, declared, build)
         for name in sorted(symbols.keys() & mapped.keys()):
             if symbols[name] != mapped[name]:
                 report.add('libgrove.so', 1, f'{name} has node {symbols[name]}, the map says {mapped[name]}')

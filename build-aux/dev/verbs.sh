@@ -236,6 +236,16 @@ verb_bench() { # [NAME]
     grep '^{"bench"' "$log" || die "no bench printed a figure"
 }
 
+verb_dist() { # [FOLDER]: the source tarball, from the files that git knows; the same bytes for the same tree
+    local out=${1:-$ROOT/build-dist} version name
+    version=$(sed -n 's/.*GROVE_VERSION_STRING "\(.*\)"/\1/p' "$ROOT/include/grove/version.h")
+    name=libgrove-$version
+    mkdir -p "$out"
+    git -C "$ROOT" ls-files -z | (cd "$ROOT" && tar --null -T - -cf - --sort=name --owner=0 --group=0 --numeric-owner \
+        --mtime='2000-01-01 00:00:00Z' --transform "s,^,$name/,") | gzip -9n >"$out/$name.tar.gz"
+    printf '%s\n' "$out/$name.tar.gz"
+}
+
 verb_docs() {
     deps_ensure docs
     "$ROOT/build-aux/check-docs.py" "$ROOT" || return 1
@@ -383,6 +393,7 @@ usage: ./dev VERB [ARGS...]
   live [STAGE...]      groved on that control plane, under its own rights: tests/live
 
   deps [GROUP...|all]  installs missing Debian packages (build-aux/packages.txt); other verbs call it
+  dist [FOLDER]        the source tarball; it builds with Meson, or with make alone
   hooks                switches on the pre-commit hook of this clone
   clean                removes the build folders
   goaway               the backend on an API server that sends GOAWAY now and then

@@ -327,6 +327,27 @@ class Symbols(Tree):
         self.library()
         self.with_library(1, 'grove_secret is exported but not declared')
 
+    def archive(self, source):
+        """A static library beside the shared one, of a source of its own."""
+        self.library()
+        self.write('part.c', source)
+        subprocess.run('gcc -c -I include part.c -o part.o && ar rcs build/lib/libgrove.a part.o', shell=True,
+                       cwd=self.root, check=True)
+
+    def test_static_library_with_a_name_of_its_own(self):
+        self.archive(SOURCE + 'int gv_map_get(void);\nint gv_map_get(void) {\n    return 1;\n}\n')
+        self.with_library(1, 'gv_map_get is not both declared and global')
+
+    def test_globals_and_constructors(self):
+        self.archive(SOURCE + 'static int calls = 1;\n__attribute__((constructor)) static void begin(void) {\n'
+                     '    calls++;\n}\n')
+        self.with_library(1, 'part.o has a section .data: a global or a constructor', 'part.o has a section .init_array')
+
+    def test_constant_tables_are_no_globals(self):
+        self.archive(SOURCE + 'static const char *const words[] = {"a", "b"};\nconst char *const *gv_words(void);\n'
+                     '__attribute__((visibility("hidden"))) const char *const *gv_words(void) {\n    return words;\n}\n')
+        self.assertNotIn('section', self.run_program(self.PROGRAM, self.root, os.path.join(self.root, 'build'), expect=1))
+
     def test_foreign_prefix(self):
         self.write('include/grove/version.h', VERSION.replace('#endif', 'GROVE_API int forest_new(void);\n#endif'))
         self.run_program('update-map.py', self.root, expect=0)
