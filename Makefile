@@ -55,6 +55,9 @@ install: all
 	ln -sf libgrove.so.0 $(DESTDIR)$(LIBDIR)/libgrove.so
 	install -m 644 $(OUT)/libgrove.a $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(OUT)/grovectl $(DESTDIR)$(PREFIX)/bin/
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man3
+	install -m 644 docs/man/grovectl.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 docs/man/libgrove.3 $(DESTDIR)$(PREFIX)/share/man/man3/
 	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$(LIBDIR)' '' 'Name: libgrove' \
 	    'Description: Validate, plan and place Grove workloads (PodCliqueSet) from C' 'Version: $(version)' \
 	    $(if $(yaml_libs),'Requires.private: yaml-0.1') 'Libs: -L$${libdir} -lgrove' 'Cflags: -I$${includedir}' \

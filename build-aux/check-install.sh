@@ -34,7 +34,10 @@ g++ -std=c++11 -Wall -Werror "$stage/use.cc" -o "$stage/use_cc" "${flags[@]}"
 for program in use_c use_cc; do
     LD_LIBRARY_PATH=$lib "$stage/$program"
 done
-[ -x "$(find "$stage" -name grovectl)" ] || { echo "grovectl was not installed"; exit 1; }
+[ -x "$(find "$stage" -path '*/bin/grovectl')" ] || { echo "grovectl was not installed"; exit 1; }
+for part in share/man/man1/grovectl.1 share/man/man3/libgrove.3 bash-completion/completions/grovectl site-functions/_grovectl; do
+    [ -n "$(find "$stage" -path "*/$part")" ] || { echo "$part was not installed"; exit 1; }
+done
 
 # libgrove-k8s, where it was built: a program that makes a backend from a kubeconfig of its own text.
 if [ -n "$(find "$stage" -name libgrove-k8s.pc)" ]; then

@@ -246,6 +246,14 @@ verb_dist() { # [FOLDER]: the source tarball, from the files that git knows; the
     printf '%s\n' "$out/$name.tar.gz"
 }
 
+verb_man() { # man pages and the command line reference, from what the programs say
+    deps_ensure build
+    configure "$BUILD"
+    compile "$BUILD" tools/grovectl/grovectl tools/groved/groved tools/grove-initc/grove-initc
+    "$ROOT/build-aux/gen-man.py" "$@" --grovectl "$BUILD/tools/grovectl/grovectl" --groved "$BUILD/tools/groved/groved" \
+        --initc "$BUILD/tools/grove-initc/grove-initc"
+}
+
 verb_docs() {
     deps_ensure docs
     "$ROOT/build-aux/check-docs.py" "$ROOT" || return 1
@@ -393,6 +401,7 @@ usage: ./dev VERB [ARGS...]
   live [STAGE...]      groved on that control plane, under its own rights: tests/live
 
   deps [GROUP...|all]  installs missing Debian packages (build-aux/packages.txt); other verbs call it
+  man                  man pages and docs/reference/cli.md, from what the programs say
   dist [FOLDER]        the source tarball; it builds with Meson, or with make alone
   hooks                switches on the pre-commit hook of this clone
   clean                removes the build folders
