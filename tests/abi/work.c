@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Some of the library's work, by functions found by name in a library that was opened by hand. */
 #include "work.h"
 
 #include <dlfcn.h>
