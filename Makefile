@@ -13,7 +13,7 @@ OUT ?= build-make
 YAML ?= yes
 
 version := $(shell sed -n 's/.*GROVE_VERSION_STRING "\(.*\)"/\1/p' include/grove/version.h)
-layers := base value model admission store plan sched backend engine sim
+layers := base value model admission store plan sched backend engine sim answer
 sources := $(foreach l,$(layers),$(wildcard lib/$l/*.c lib/$l/gen/*.c lib/$l/adapters/*.c))
 flags := -std=c11 -Iinclude -Ilib -fPIC -fvisibility=hidden -MMD -MP
 ifeq ($(YAML),yes)
@@ -26,8 +26,10 @@ objects := $(sources:%.c=$(OUT)/%.o)
 # The tool without a cluster of its own: errand.c belongs to that of libcurl.
 tool_objects := $(patsubst %.c,$(OUT)/%.o,$(filter-out tools/grovectl/errand.c,$(wildcard tools/grovectl/*.c)))
 
-.PHONY: all install clean
+.PHONY: all objects install clean
 all: $(OUT)/libgrove.so $(OUT)/libgrove.a $(OUT)/grovectl
+
+objects: $(objects)
 
 $(OUT)/libgrove.so: $(objects) lib/libgrove.map
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libgrove.so.0 -Wl,--version-script,lib/libgrove.map \

@@ -22,11 +22,12 @@ LAYERS = {
     'backend': ['base', 'value', 'model'],
     'engine': ['base', 'value', 'model', 'store', 'plan', 'sched', 'backend'],
     'sim': ['base', 'value', 'model', 'admission', 'backend'],
+    'answer': ['base', 'value', 'model', 'plan', 'sched', 'engine', 'sim'],
     'front': [],
     'k8s': [],
 }
 # Below the I/O line: ISO C11 headers, and those of a machine's own instructions, which do no I/O either.
-ISO_ONLY = ['base', 'value', 'model', 'admission', 'store', 'plan', 'sched', 'backend', 'engine', 'sim']
+ISO_ONLY = ['base', 'value', 'model', 'admission', 'store', 'plan', 'sched', 'backend', 'engine', 'sim', 'answer']
 ISO_HEADERS = set('''assert ctype errno float inttypes iso646 limits math stdalign stdarg stdatomic stdbool
     stddef stdint stdio stdlib stdnoreturn string wchar'''.split())
 MACHINE_HEADERS = {'emmintrin'}

@@ -278,6 +278,52 @@ func TestGoroutinesGetTheSameAnswers(t *testing.T) {
 	group.Wait()
 }
 
+func TestWholeQuestions(t *testing.T) {
+	podgroups := []interface{}{map[string]interface{}{"name": "w", "requests": map[string]interface{}{"gpu": 8}}}
+	placed, err := Place(map[string]interface{}{
+		"nodes": []interface{}{map[string]interface{}{"name": "n", "capacity": map[string]interface{}{"gpu": 8}}},
+		"gangs": []interface{}{map[string]interface{}{"name": "a", "podgroups": podgroups},
+			map[string]interface{}{"name": "b", "podgroups": podgroups}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var placements struct {
+		Gangs []struct{ Verdict string }
+	}
+	if err = placed.Decode(&placements); err != nil || len(placements.Gangs) != 2 ||
+		placements.Gangs[0].Verdict != "placed" || placements.Gangs[1].Verdict != "infeasible" {
+		t.Fatalf("%v %v", placements, err)
+	}
+	set := map[string]interface{}{"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet",
+		"metadata": map[string]interface{}{"name": "a", "namespace": "default"},
+		"spec": map[string]interface{}{"replicas": 1, "template": map[string]interface{}{"cliques": []interface{}{
+			map[string]interface{}{"name": "w", "spec": map[string]interface{}{"roleName": "w", "replicas": 1,
+				"podSpec": map[string]interface{}{"containers": []interface{}{
+					map[string]interface{}{"name": "c", "image": "i"}}}}}}}}}
+	same, err := Diff(set, set)
+	var difference struct{ Created, Changed, Deleted []interface{} }
+	if err == nil {
+		err = same.Decode(&difference)
+	}
+	if err != nil || len(difference.Created)+len(difference.Changed)+len(difference.Deleted) != 0 {
+		t.Fatalf("%v %v", difference, err)
+	}
+	state, err := Simulate(set, Simulation{Nodes: "nodes=1", Instant: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Explain(nil, state, "PodCliqueSet", "", "a", time.Unix(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Explain(nil, state, "PodCliqueSet", "", "b", time.Unix(0, 0)); !errors.Is(err, ErrNotFound) {
+		t.Fatal(err)
+	}
+	if _, err = Place(map[string]interface{}{}); err == nil {
+		t.Fatal("a request without gangs was understood")
+	}
+}
+
 func TestQuantities(t *testing.T) {
 	a, err := ParseQuantity("1500m")
 	must(t, err)

@@ -9,6 +9,7 @@
 #define GROVE_GROVE_H
 
 #include <grove/admission.h>
+#include <grove/answer.h>
 #include <grove/buf.h>
 #include <grove/config.h>
 #include <grove/diag.h>

@@ -233,6 +233,24 @@ class Library(Case):
         wrong['actions'][0]['verb'] = 'WISH'
         self.refuses('plan', wrong)
 
+    def test_whole_questions(self):
+        request = json.loads(text_of(os.path.join(ROOT, 'examples/c/gangs.json')))
+        placed = grove.place(request)
+        self.assertEqual([gang['verdict'] for gang in placed['gangs']], ['placed', 'infeasible'])
+        self.holds('placements', placed)
+        old = next(grove.load(text_of(manifest(4)))).to_python()
+        new = copy.deepcopy(old)
+        new['spec']['replicas'] = 2
+        new['spec']['template']['cliques'][0]['spec']['podSpec']['containers'][0]['image'] = 'other'
+        for before, after in ((old, new), (new, old)):
+            document = grove.diff(before, after)
+            self.assertTrue(document['changed'])
+            self.holds('diff', document)
+        state = grove.simulate(old, nodes='1x1x2x8')
+        self.assertTrue(state['quiet'] and state['events'])
+        self.holds('simulated', state)
+        self.holds('explanation', grove.explain(state, 'PodCliqueSet', old['metadata']['name']))
+
     def test_admission_reviews(self):
         stored = json.loads(self.grovectl('default', manifest(4), '-o', 'json'))
         paths = {path for path in re.findall(r'/webhooks/[a-z-]+', text_of(os.path.join(ROOT, 'lib/admission/webhook.c')) +

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from ._core import Environment
 from ._library import functions as _functions
+from .answers import diff, explain, place, simulate
 from .admission import (Config, Finding, Verdict, admission_review, crd, default, default_document, lint, migrate,
                         validate)
 from .cluster import (CAP_APPLY, CAP_DETERMINISTIC, CAP_DRY_RUN, CAP_EVICT, CAP_GC, CAP_REPLACE, CAP_SCALE,
@@ -36,7 +37,7 @@ __all__ = [
     'Group', 'GroveError', 'InternalError', 'InvalidArgument', 'LimitError', 'NEVER', 'NotFound', 'Operation',
     'ParseError', 'Placement', 'Planner', 'PodGroup', 'Quantity', 'RangeError', 'Refused', 'SECOND', 'Scheduler',
     'SimulatedCluster', 'Sink', 'Store', 'Taint', 'Toleration', 'Unsupported', 'Verdict', 'Watch', 'WrongType',
-    '__version__', 'admission_review', 'api_version', 'conformance', 'crd', 'default', 'default_document',
-    'has_scale', 'is_namespaced', 'json_patch', 'lint', 'load', 'make_json_patch', 'make_merge_patch',
-    'merge_patch', 'migrate', 'names', 'render', 'run', 'validate',
+    '__version__', 'admission_review', 'api_version', 'conformance', 'crd', 'default', 'default_document', 'diff',
+    'explain', 'has_scale', 'is_namespaced', 'json_patch', 'lint', 'load', 'make_json_patch', 'make_merge_patch',
+    'merge_patch', 'migrate', 'names', 'place', 'render', 'run', 'simulate', 'validate',
 ]

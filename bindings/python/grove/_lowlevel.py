@@ -136,6 +136,7 @@ GROVE_PROPAGATION_DEFAULT = 0
 GROVE_PROPAGATION_BACKGROUND = 1
 GROVE_PROPAGATION_FOREGROUND = 2
 GROVE_PROPAGATION_ORPHAN = 3
+GROVE_SIMULATE_INSTANT = 1
 GROVE_OP_DRY_RUN = 1
 GROVE_OP_FORCE = 2
 GROVE_OP_NO_REPLY = 4
@@ -382,6 +383,15 @@ class grove_admission_verdict(Structure):
     allowed: Any
     stage: Any
     http_code: Any
+
+
+class grove_simulate_options(Structure):
+    """grove/answer.h"""
+    size: Any
+    flags: Any
+    nodes: Any
+    for_ns: Any
+    seed: Any
 
 
 class grove_op(Structure):
@@ -1108,6 +1118,13 @@ grove_admission_verdict._fields_ = [
     ('allowed', c_int32),
     ('stage', c_int32),
     ('http_code', c_uint32),
+]
+grove_simulate_options._fields_ = [
+    ('size', c_uint32),
+    ('flags', c_uint32),
+    ('nodes', c_char_p),
+    ('for_ns', c_int64),
+    ('seed', c_uint64),
 ]
 grove_op._fields_ = [
     ('size', c_uint32),
@@ -1885,6 +1902,18 @@ class Functions:
         self.verb_name = library.grove_verb_name
         library.grove_verb_name.restype = c_char_p
         library.grove_verb_name.argtypes = [c_int32]
+        self.place = library.grove_place
+        library.grove_place.restype = c_int32
+        library.grove_place.argtypes = [c_void_p, c_void_p, POINTER(c_void_p), POINTER(grove_error)]
+        self.diff = library.grove_diff
+        library.grove_diff.restype = c_int32
+        library.grove_diff.argtypes = [c_void_p, c_void_p, c_void_p, c_void_p, POINTER(c_void_p), POINTER(grove_error)]
+        self.explain = library.grove_explain
+        library.grove_explain.restype = c_int32
+        library.grove_explain.argtypes = [c_void_p, c_void_p, c_void_p, c_int32, c_char_p, c_char_p, c_int64, POINTER(c_void_p), POINTER(grove_error)]
+        self.simulate = library.grove_simulate
+        library.grove_simulate.restype = c_int32
+        library.grove_simulate.argtypes = [c_void_p, c_void_p, c_void_p, POINTER(grove_simulate_options), POINTER(c_void_p), POINTER(grove_error)]
         self.backend_record = library.grove_backend_record
         library.grove_backend_record.restype = c_int32
         library.grove_backend_record.argtypes = [c_void_p, POINTER(grove_backend), grove_record_fn, c_void_p, POINTER(grove_backend), POINTER(grove_error)]

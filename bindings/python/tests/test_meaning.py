@@ -77,5 +77,31 @@ class Children(unittest.TestCase):
         self.assertEqual(store.stats()['objects'], 1)
 
 
+class Answers(unittest.TestCase):
+    """Whole questions; what the answers hold in full is compared with docs/schemas."""
+
+    def test_place(self):
+        request = {'nodes': [{'name': 'n', 'capacity': {'gpu': 8}}],
+                   'gangs': [{'name': name, 'podgroups': [{'name': 'w', 'requests': {'gpu': 8}}]} for name in ('a', 'b')]}
+        gangs = grove.place(request)['gangs']
+        self.assertEqual([(gang['verdict'], gang['placement']) for gang in gangs], [('placed', {'w': {'n': 1}}), ('infeasible', {})])
+        with self.assertRaises(grove.InvalidArgument) as refused:
+            grove.place({'gangs': [{'name': 'a', 'podgroups': [{'name': 'w', 'count': -1}]}]})
+        self.assertEqual(refused.exception.path, 'gangs[0].podgroups[0]')
+
+    def test_diff_simulate_explain(self):
+        new = support.small_set()
+        new['spec']['replicas'] = 2
+        answer = grove.diff(support.small_set(), new)
+        self.assertIn('PodGang', [child['kind'] for child in answer['created']])
+        self.assertFalse(answer['deleted'])
+        crowded = grove.simulate(support.small_set(), nodes='nodes=1,pods=1', for_ns=5 * grove.SECOND, instant=True)
+        self.assertEqual(crowded['ms'], 5000)
+        name = support.small_set()['metadata']['name']
+        self.assertTrue(grove.explain(crowded, 'PodCliqueSet', name)['waits'])
+        with self.assertRaises(grove.NotFound):
+            grove.explain(crowded, 'PodCliqueSet', 'none')
+
+
 if __name__ == '__main__':
     unittest.main(verbosity=2)
