@@ -44,7 +44,8 @@ GATES = [
     ('cross-i386', 4, './dev cross i386', 'a 32-bit machine: the same suites'),
     ('wasm', 5, './dev wasm', 'WebAssembly: the JSON-only core under Node, equal answers'),
     ('control-plane', 18, './dev control-plane smoke', 'the real control plane is built from its Go modules and works'),
-    ('k8s', 6, './dev k8s', 'conformance kit and engine against that control plane'),
+    ('k8s', 9, './dev k8s && ./dev goaway',
+     'conformance kit and engine against that control plane, and against one that sends GOAWAY on one request in fifty'),
     ('live', 5, './dev live life webhooks conformance',
      'groved under its own rights on that control plane: a set from creation to deletion, webhooks, recordings'),
 ]

@@ -379,6 +379,9 @@ grove_status gv_k8s_judge_calls(gv_k8s *k) {
             return st;
         }
         adapt(k, c);
+        if (c->how == GV_K8S_END_UNUSABLE) {
+            gv_k8s_identity_mistrusted(&k->identity, k->now);
+        }
         k->stats.errors += c->verdict.status < 0 ? 1 : 0;
         k->stats.busy += c->verdict.status == GROVE_E_BUSY ? 1 : 0;
         bool other_form = c->event && c->attempts < 2 && gv_k8s_event_answered(k, c);

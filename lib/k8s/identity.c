@@ -10,6 +10,7 @@
 #define SECOND INT64_C(1000000000)
 #define TOKEN_PERIOD (50 * SECOND)  /* a token file is believed for a minute, read 10 s early */
 #define FILES_PERIOD (300 * SECOND) /* certificates */
+#define MISTRUST_PERIOD (10 * SECOND)
 #define PROGRAM_LIMIT (60 * SECOND)
 #define FAILURE_PAUSE (5 * SECOND)
 
@@ -284,6 +285,7 @@ grove_status gv_k8s_identity_poll(gv_k8s_identity *id, int64_t now, int64_t *dea
     *out = GV_K8S_READY;
     if (now >= id->files_due && (a->ca_file || a->cert_file || a->key_file)) {
         st = read_files(id, NULL);
+        id->files_read = now;
         id->files_due = now + FILES_PERIOD;
         st = st == GROVE_E_NOMEM ? st : GROVE_OK;
     }
@@ -310,7 +312,12 @@ bool gv_k8s_identity_rejected(gv_k8s_identity *id, uint32_t generation) {
     }
     id->token_due = 0;
     id->files_due = 0;
-    return id->access->token_file != NULL;
+    return id->access->token_file != NULL || id->access->cert_file != NULL;
+}
+
+void gv_k8s_identity_mistrusted(gv_k8s_identity *id, int64_t now) {
+    int64_t at = id->files_read + MISTRUST_PERIOD > now ? id->files_read + MISTRUST_PERIOD : now;
+    id->files_due = at < id->files_due ? at : id->files_due;
 }
 
 static grove_status make_connect_to(gv_k8s_identity *id) {

@@ -17,6 +17,7 @@ typedef struct gv_k8s_identity {
     grove_buf ca, cert, key; /* PEM in use; empty: none */
     grove_buf connect_to;
     int64_t token_due, files_due; /* when to read again */
+    int64_t files_read;
     gv_k8s_program program;
     bool have_exec; /* a credential of the program is in use */
     int64_t exec_expires, exec_due;
@@ -42,5 +43,11 @@ grove_status gv_k8s_identity_poll(gv_k8s_identity *id, int64_t now, int64_t *dea
 bool gv_k8s_identity_rejected(gv_k8s_identity *id, uint32_t generation);
 /* What the transport needs; borrowed from id. */
 gv_k8s_trust gv_k8s_identity_trust(gv_k8s_identity *id);
+
+/*
+ * A connection failed over certificates, ours or the server's: files may have been replaced since, so they
+ * are read again, at most each ten seconds.
+ */
+void gv_k8s_identity_mistrusted(gv_k8s_identity *id, int64_t now);
 
 #endif

@@ -342,6 +342,9 @@ static grove_status failed(gv_k8s_watch *w) {
     grove_doc_unref(doc);
     w->ended = false;
     grove_buf_clear(&w->page);
+    if (w->how == GV_K8S_END_UNUSABLE) {
+        gv_k8s_identity_mistrusted(&w->k->identity, w->k->now);
+    }
     switch (v.status) {
     case GROVE_E_GONE:
         w->k->no_pages[w->kind] = w->mode == GV_K8S_LIST && w->position.len > 0;
