@@ -461,7 +461,11 @@ static void step(story *s) {
         change(s);
         break;
     case 3:
-        put_node(s, below(s, s->n_names), true);
+        if (chance(s, 30)) {
+            put_node(s, s->n_nodes++, false);
+        } else {
+            put_node(s, below(s, s->n_names), true);
+        }
         break;
     case 4:
         what_if(s);
