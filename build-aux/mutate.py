@@ -254,7 +254,11 @@ class Run:
             accepted |= {m.key for n, m in numbered.items() if n not in wrong}
         self.numbered = {1: self.noop(drawn[0]), **dict(enumerate(drawn, 2))}
         self.tree.plant(sorted(every), self.numbered)
-        self.tree.compile(self.options.jobs)
+        self.tests = [t for t in self.tree.tests() if not self.options.tests or t.name in self.options.tests]
+        if self.options.suite:
+            self.tests = [t for t in self.tests if self.options.suite & t.suites]
+        targets = [t.target() for t in self.tests]
+        self.tree.compile(self.options.jobs, targets if all(targets) else ())
         say(f'{self.options.layer}: seed {self.options.seed}, {len(drawn)} mutants drawn from '
             f'{sum(map(len, ordered.values()))} sites; {len(refused)} were no C and left out')
 
@@ -267,9 +271,6 @@ class Run:
 
     def baseline(self):
         """Every test without a fault, and with the copy of an unchanged function."""
-        self.tests = [t for t in self.tree.tests() if not self.options.tests or t.name in self.options.tests]
-        if self.options.suite:
-            self.tests = [t for t in self.tests if self.options.suite & t.suites]
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             for fault in pool.map(self.without_fault, self.tests):
                 if fault:
