@@ -3,6 +3,8 @@
  * Rules for what libgrove adds to Grove's API. An object that uses none of it passes here unseen; that the
  * fields are there at all is refused before, at decoding, where the caller wants Grove's own API only.
  */
+#include <grove/quantity.h>
+
 #include "admission/topology.h"
 
 #include "value/doc.h"
@@ -132,6 +134,84 @@ static void check_cross_gang_pack(gv_rules *r) {
     }
 }
 
+/* ---- ratios ---- */
+
+typedef struct ratio_check {
+    gv_rules *r;
+    const grove_node *node;
+    uint32_t index;
+    gv_map moved, used; /* names that an earlier ratio may move, and that it reads */
+} ratio_check;
+
+static void refuse_ratio(ratio_check *c, const grove_node *at, const char *member,
+                         const char *why) {
+    gv_rules_error(c->r, GV_CODE_RATIO, "Invalid", at ? at : c->node,
+                   gv_path_fmt(GV_TMPL ".ratios[%u].%s", c->index, member), "%s", why);
+}
+
+static bool scales(const gv_rules *r, gv_str name) {
+    return gv_map_has(&r->groups, name) ||
+           (gv_map_has(&r->cliques, name) && !gv_map_has(&r->member_of, name));
+}
+
+/* Thousandths, at least 0; false: no bound that could be used. */
+static bool bound_of(const grove_node *node, int64_t *out) {
+    grove_quantity q;
+    size_t n = 0;
+    const char *text = grove_node_textn(node, &n);
+    *out = 0;
+    return !node || (text && grove_quantity_parse(text, n, &q, NULL) == GROVE_OK &&
+                     grove_quantity_milli(&q, out) == GROVE_OK && *out > 0 && *out <= INT32_MAX);
+}
+
+static void check_ratio(ratio_check *c) {
+    const grove_node *above = grove_node_get(c->node, "numerator");
+    const grove_node *below = grove_node_get(c->node, "denominator");
+    const grove_node *least = grove_node_get(c->node, "min"),
+                     *most = grove_node_get(c->node, "max");
+    gv_str numerator = gv_node_str(above), denominator = gv_node_str(below);
+    bool follow = gv_str_is(gv_node_get_str(c->node, "mode"), "Follow");
+    int64_t min = 0, max = 0;
+    if (!scales(c->r, numerator)) {
+        refuse_ratio(c, above, "numerator", "no standalone clique or scaling group has this name");
+    } else if (gv_map_has(&c->moved, numerator) || gv_map_has(&c->used, numerator)) {
+        refuse_ratio(c, above, "numerator", "an earlier ratio has its replicas already");
+    }
+    if (!scales(c->r, denominator) || gv_str_eq(numerator, denominator)) {
+        refuse_ratio(c, below, "denominator",
+                     "no other standalone clique or scaling group has this name");
+    } else if (!follow &&
+               (gv_map_has(&c->moved, denominator) || gv_map_has(&c->used, denominator))) {
+        refuse_ratio(c, below, "denominator",
+                     "only what follows may be led by a part of another ratio");
+    }
+    if (!bound_of(least, &min)) {
+        refuse_ratio(c, least, "min", "must be greater than 0");
+    } else if (!bound_of(most, &max)) {
+        refuse_ratio(c, most, "max", "must be greater than 0");
+    } else if (min == 0 && max == 0) {
+        refuse_ratio(c, c->node, "min", "min or max has to be there");
+    } else if (max > 0 && min > max) {
+        refuse_ratio(c, least, "min", "min is greater than max");
+    }
+    if (!gv_map_put(&c->moved, numerator, c) || !gv_map_put(&c->used, denominator, c)) {
+        c->r->failed = true;
+    }
+}
+
+static void check_ratios(gv_rules *r) {
+    ratio_check c = {.r = r};
+    gv_map_init(&c.moved, r->env);
+    gv_map_init(&c.used, r->env);
+    GV_EACH(node, grove_node_get(r->tmpl, "ratios")) {
+        c.node = node;
+        check_ratio(&c);
+        c.index++;
+    }
+    gv_map_fini(&c.moved);
+    gv_map_fini(&c.used);
+}
+
 /* ---- who can do it ---- */
 
 /* The engine finds the places for these; all others choose nodes themselves. */
@@ -166,6 +246,7 @@ void gv_rules_extensions(gv_rules *r) {
     gv_constraints all = {0};
     check_core_members(r);
     check_cross_gang_pack(r);
+    check_ratios(r);
     if (gv_constraints_of(r, r->tmpl, &all)) {
         gv_topology_name found = gv_topology_resolve(r, &all, false);
         const gv_topology_binding *t = gv_config_binding(r->config, found.name);

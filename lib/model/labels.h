@@ -147,6 +147,7 @@
 /* Conditions of our own carry this prefix. */
 #define GV_COND_OWN_PREFIX "libgrove.io/"
 #define GV_COND_CROSS_GANG "libgrove.io/CrossGangPacked"   /* PodGang */
+#define GV_COND_OUT_OF_RATIO "libgrove.io/OutOfRatio"      /* PodClique, PodCliqueScalingGroup */
 #define GV_COND_SPREAD "libgrove.io/Spread"                /* PodCliqueSet, PodCliqueScalingGroup */
 #define GV_COND_EVER_SCHEDULED "libgrove.io/EverScheduled" /* PodClique */
 #define GV_COND_EVER_HEALTHY "libgrove.io/EverHealthy"     /* PodCliqueScalingGroup */

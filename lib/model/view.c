@@ -2,6 +2,8 @@
 /* Typed views over the documents of Grove's kinds: see view.h. */
 #include "model/view.h"
 
+#include <grove/quantity.h>
+
 #include "base/mem.h"
 #include "model/labels.h"
 
@@ -250,6 +252,40 @@ static bool read_claim_templates(gv_arena *a, gv_pcs *pcs) {
     return true;
 }
 
+/* Thousandths of a bound; what is none, or beyond 2^31 of them, bounds nothing. */
+static int64_t read_bound(const grove_node *node) {
+    grove_quantity q;
+    gv_str text = {"", 0};
+    int64_t milli = 0;
+    text.p = grove_node_textn(node, &text.n);
+    bool ok = text.p && grove_quantity_parse(text.p, text.n, &q, NULL) == GROVE_OK &&
+              grove_quantity_milli(&q, &milli) == GROVE_OK;
+    return ok && milli > 0 && milli <= INT32_MAX ? milli : 0;
+}
+
+static bool read_ratios(gv_arena *a, gv_pcs *pcs) {
+    const grove_node *list = typed(pcs->template_node, "ratios", GROVE_ARRAY);
+    gv_ratio *out = gv_arena_array(a, gv_ratio, grove_node_size(list) + 1);
+    pcs->ratios = out;
+    if (!out) {
+        return false;
+    }
+    for (const grove_node *n = grove_node_first(list); n; n = grove_node_next(list, n)) {
+        gv_str mode = gv_get_str(n, "mode");
+        *out++ = (gv_ratio){
+            .numerator = gv_get_str(n, "numerator"),
+            .denominator = gv_get_str(n, "denominator"),
+            .min = read_bound(grove_node_get(n, "min")),
+            .max = read_bound(grove_node_get(n, "max")),
+            .mode = gv_str_is(mode, "Follow")  ? GV_RATIO_FOLLOW
+                    : gv_str_is(mode, "Clamp") ? GV_RATIO_CLAMP
+                                               : GV_RATIO_WARN,
+        };
+        pcs->n_ratios++;
+    }
+    return true;
+}
+
 static gv_startup read_startup(gv_str text) {
     if (gv_str_is(text, GV_STARTUP_IN_ORDER)) {
         return GV_STARTUP_ORDERED;
@@ -294,7 +330,7 @@ grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_
         gv_clique *c = &cliques[i];
         c->outside = c->group < 0 && is_false(grove_node_get(c->spec, "coreMember"));
     }
-    if (!ok || !read_claim_templates(a, &view) ||
+    if (!ok || !read_ratios(a, &view) || !read_claim_templates(a, &view) ||
         !read_sharing(a, t, &view.sharing, &view.n_sharing)) {
         return gv_error_nomem(err);
     }

@@ -87,6 +87,15 @@ typedef struct gv_clique {
     bool outside;  /* coreMember: false on a standalone clique: it has a gang of its own */
 } gv_clique;
 
+typedef enum gv_ratio_mode { GV_RATIO_WARN, GV_RATIO_CLAMP, GV_RATIO_FOLLOW } gv_ratio_mode;
+
+/* An extension: replicas of one clique or group in a ratio to those of another, in thousandths. */
+typedef struct gv_ratio {
+    gv_str numerator, denominator; /* names in the template */
+    int64_t min, max;              /* 0: no bound */
+    gv_ratio_mode mode;
+} gv_ratio;
+
 #define GV_NO_CLIQUE UINT32_MAX
 typedef struct gv_group {
     gv_str name;
@@ -124,6 +133,8 @@ typedef struct gv_pcs {
     uint32_t n_sharing;
     const gv_claim_template *claim_templates;
     uint32_t n_claim_templates;
+    const gv_ratio *ratios;
+    uint32_t n_ratios;
 } gv_pcs;
 
 /* The view's arrays live in the arena. GROVE_E_TYPE when the object is no set with a template. */

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "model/labels.h"
+#include "plan/ratio.h"
 #include "plan/template_def.h"
 
 struct gv_expander {
@@ -89,6 +90,70 @@ static uint32_t count_groups(const run *r, uint32_t n_replicas) {
     return n;
 }
 
+/* ---- ratios: from what scalers asked for to what is planned ---- */
+
+static gv_ratio_side side_of(const run *r, const gv_want_replica *rep, const gv_scaling *scaling,
+                             gv_kind kind, gv_str own, int64_t of_template, int64_t least) {
+    const gv_template *t = rep->t;
+    gv_str name = t->layout->in_replica(r->a, t->pcs.meta.name, rep->index, own);
+    int64_t live = name.p ? live_replicas(r, kind, name) : -1;
+    int64_t most = scaling->set ? gv_opt_or(scaling->max_replicas, INT32_MAX) : INT32_MAX;
+    int64_t asked = at_least(live < 0 ? of_template : live, least);
+    return (gv_ratio_side){asked > MOST ? MOST : asked, least, most};
+}
+
+/* The place of a name among cliques and groups; UINT32_MAX: nothing that scales has it. */
+static uint32_t find_scaled(const gv_pcs *pcs, gv_str name) {
+    for (uint32_t g = 0; g < pcs->n_groups; g++) {
+        if (gv_str_eq(pcs->groups[g].name, name)) {
+            return pcs->n_cliques + g;
+        }
+    }
+    uint32_t c = gv_pcs_find_clique(pcs, name);
+    return c == GV_NO_CLIQUE || pcs->cliques[c].group >= 0 ? UINT32_MAX : c;
+}
+
+static gv_ratio_side read_side(const run *r, const gv_want_replica *rep, uint32_t at) {
+    const gv_pcs *pcs = &rep->t->pcs;
+    if (at < pcs->n_cliques) {
+        const gv_clique_facts *f = &rep->t->facts[at];
+        return side_of(r, rep, &pcs->cliques[at].scaling, GV_KIND_PODCLIQUE, pcs->cliques[at].name,
+                       f->replicas, f->min_available);
+    }
+    const gv_group *g = &pcs->groups[at - pcs->n_cliques];
+    return side_of(r, rep, &g->scaling, GV_KIND_PODCLIQUESCALINGGROUP, g->name,
+                   gv_opt_or(g->replicas, 1), at_least(gv_opt_or(g->min_available, 1), 0));
+}
+
+/* In the order of the list: what one has moved is what the next one sees. */
+static bool apply_ratios(run *r, gv_want_replica *rep) {
+    const gv_pcs *pcs = &rep->t->pcs;
+    uint32_t n = pcs->n_cliques + pcs->n_groups;
+    gv_want_scaled *all = pcs->n_ratios ? gv_arena_array(r->a, gv_want_scaled, n + 1) : NULL;
+    rep->scaled = all;
+    for (uint32_t i = 0; all && i < n; i++) {
+        all[i].asked = all[i].planned = -1;
+    }
+    for (uint32_t i = 0; all && i < pcs->n_ratios; i++) {
+        const gv_ratio *ratio = &pcs->ratios[i];
+        uint32_t above = find_scaled(pcs, ratio->numerator);
+        uint32_t below = find_scaled(pcs, ratio->denominator);
+        if (above == UINT32_MAX || below == UINT32_MAX || above == below) {
+            continue; /* admission refuses it */
+        }
+        gv_ratio_side num = read_side(r, rep, above), den = read_side(r, rep, below);
+        num.asked = all[above].planned >= 0 ? all[above].planned : num.asked;
+        den.asked = all[below].planned >= 0 ? all[below].planned : den.asked;
+        gv_ratio_result result = gv_ratio_apply(ratio, num, den);
+        all[above] = (gv_want_scaled){num.asked, result.numerator, all[above].ratio};
+        all[below] = (gv_want_scaled){den.asked, result.denominator, all[below].ratio};
+        if (result.broken) {
+            all[result.denominator != den.asked ? below : above].ratio = ratio;
+        }
+    }
+    return all || pcs->n_ratios == 0;
+}
+
 static void read_group(run *r, gv_want_replica *rep, uint32_t replica, uint32_t config) {
     const gv_template *t = rep->t;
     const gv_group *view = &t->pcs.groups[config];
@@ -100,7 +165,12 @@ static void read_group(run *r, gv_want_replica *rep, uint32_t replica, uint32_t 
     g->min_available = at_least(gv_opt_or(view->min_available, 1), 0);
     g->live_replicas = live_replicas(r, GV_KIND_PODCLIQUESCALINGGROUP, g->name);
     int64_t wanted = g->live_replicas < 0 ? gv_opt_or(view->replicas, 1) : g->live_replicas;
-    g->replicas = at_least(wanted, g->min_available);
+    g->asked = g->replicas = at_least(wanted, g->min_available);
+    const gv_want_scaled *scaled = rep->scaled ? &rep->scaled[t->pcs.n_cliques + config] : NULL;
+    if (scaled && scaled->planned >= 0) {
+        g->replicas = scaled->planned;
+        g->ratio = scaled->ratio;
+    }
     if (g->replicas > MOST || g->replicas * (g->n_members + 1) + r->w->n_cliques > MOST) {
         r->too_big = true;
         g->replicas = g->min_available = 0;
@@ -131,7 +201,8 @@ static bool read_replicas(run *r, uint32_t n) {
             .first_gang = r->w->n_gangs,
             .n_gangs = 1 + t->n_outside,
         };
-        for (uint32_t g = 0; g < t->pcs.n_groups; g++) {
+        r->nomem = !apply_ratios(r, rep) || r->nomem;
+        for (uint32_t g = 0; g < t->pcs.n_groups && !r->nomem; g++) {
             read_group(r, rep, i, g);
         }
         r->w->n_cliques += rep->n_cliques;
@@ -176,7 +247,13 @@ static void add_clique(run *r, uint32_t *at, const place *p, uint32_t clique) {
     c->hash = f->hash;
     c->min_available = f->min_available;
     c->live_replicas = live_replicas(r, GV_KIND_PODCLIQUE, c->name);
-    c->replicas = at_least(c->live_replicas < 0 ? f->replicas : c->live_replicas, f->min_available);
+    c->asked = at_least(c->live_replicas < 0 ? f->replicas : c->live_replicas, f->min_available);
+    const gv_want_scaled *scaled = p->rep->scaled && p->group == GV_STANDALONE
+                                       ? &p->rep->scaled[clique]
+                                       : NULL;
+    bool moved = scaled && scaled->planned >= 0;
+    c->replicas = moved ? scaled->planned : c->asked;
+    c->ratio = moved ? scaled->ratio : NULL;
     r->too_big = r->too_big || c->replicas > MOST;
 }
 

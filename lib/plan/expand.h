@@ -28,6 +28,13 @@
 
 /* ---- facts ---- */
 
+/* What a ratio makes of the replicas of a clique or group. */
+typedef struct gv_want_scaled {
+    int64_t asked, planned;
+    const gv_ratio
+        *ratio; /* that it is the numerator of, or was taken back by, and that is broken; NULL */
+} gv_want_scaled;
+
 typedef struct gv_want_replica {
     int64_t index;
     const gv_template *t; /* the revision this replica is expanded from */
@@ -37,6 +44,7 @@ typedef struct gv_want_replica {
     uint32_t n_outside;    /* the first ones of those: outside the core unit */
     uint32_t first_group, n_groups;
     uint32_t first_gang, n_gangs; /* the base gang first, those of cliques outside it last */
+    const gv_want_scaled *scaled; /* by clique, then by group of the template; NULL: no ratios */
 } gv_want_replica;
 
 typedef struct gv_want_group { /* PodCliqueScalingGroup */
@@ -45,6 +53,8 @@ typedef struct gv_want_group { /* PodCliqueScalingGroup */
     uint32_t config;       /* index in gv_pcs.groups of the replica's template */
     int64_t replicas;      /* to plan for: never below min_available */
     int64_t live_replicas; /* spec.replicas as it lives; -1: does not exist */
+    int64_t asked;         /* the replicas but for a ratio */
+    const gv_ratio *ratio; /* broken by what was asked for; NULL: none */
     int64_t min_available;
     uint32_t n_members;    /* cliques per group replica */
     uint32_t first_base;   /* clique 0 of group replica 0 */
@@ -65,6 +75,8 @@ typedef struct gv_want_clique { /* PodClique */
     bool scaled;     /* its gang is not the base gang */
     int64_t replicas;      /* to plan for: never below min_available */
     int64_t live_replicas; /* spec.replicas as it lives; -1: does not exist */
+    int64_t asked;         /* the replicas but for a ratio */
+    const gv_ratio *ratio; /* broken by what was asked for; NULL: none */
     int64_t min_available; /* of the object */
     int64_t gang_minimum;  /* minReplicas of its PodGroup: of the template of its own name */
     /* Something its pods need cannot be made (gv_want.problems): make none. */

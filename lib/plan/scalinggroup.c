@@ -18,7 +18,7 @@ void gv_build_scalinggroup(gv_body *body) {
     gv_body_open(body, GV_FINALIZER_GROUP);
     grove_builder_open_object(b, "spec");
     /* What lives belongs to scalers: the number is kept, also where it is below minAvailable. */
-    grove_builder_int64(b, "replicas", g->live_replicas < 0 ? g->replicas : g->live_replicas);
+    grove_builder_int64(b, "replicas", g->live_replicas < 0 ? g->asked : g->live_replicas);
     grove_builder_int64(b, "minAvailable", g->min_available);
     grove_builder_link(b, "cliqueNames", t->doc, view->clique_names);
     grove_builder_close(b);

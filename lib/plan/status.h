@@ -43,6 +43,8 @@ uint64_t gv_sig_progress(uint64_t sig, const gv_progress *p);
 gv_condition gv_gang_cross_condition(gv_work *w, const gv_work_gang *g);
 gv_condition gv_set_spread_condition(gv_work *w);
 gv_condition gv_group_spread_condition(gv_work *w, const gv_work_group *g);
+/* A ratio that the replicas asked for break (NULL: none), and what is planned instead. */
+gv_condition gv_ratio_condition(gv_work *w, const gv_ratio *ratio, int64_t asked, int64_t planned);
 uint64_t gv_sig_condition(uint64_t sig, const gv_condition *c);
 
 /* updateStartedAt, updateEndedAt and the hashes of an updateProgress that was entered. */

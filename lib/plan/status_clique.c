@@ -55,11 +55,12 @@ static void write_progress(gv_work *w, gv_delta *d, const gv_work_clique *c) {
     gv_delta_leave(d);
 }
 
-static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_clique *c) {
+static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_clique *c,
+                             const gv_condition *ratio) {
     long long want = (long long)c->want->min_available, sched = (long long)c->scheduled;
     long long good = (long long)(c->scheduled - c->bad);
     bool below = c->want->live_replicas >= 0 && c->want->live_replicas < c->want->min_available;
-    gv_condition all[4];
+    gv_condition all[5];
     all[0] = (gv_condition){
         .type = GV_COND_CLIQUE_SCHEDULED,
         .status = c->is_scheduled ? GV_TRUE : GV_FALSE,
@@ -93,7 +94,8 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_clique *c) {
         .message = below ? gv_text(w, "replicas %lld is below minAvailable %lld, which is kept",
                                    (long long)c->want->live_replicas, want)
                          : GV_STR("")};
-    return gv_delta_conditions(w, d, c->memo, c->obj->u.head.generation, all, 4);
+    all[4] = *ratio;
+    return gv_delta_conditions(w, d, c->memo, c->obj->u.head.generation, all, 5);
 }
 
 static grove_status tell(gv_work *w, const gv_work_clique *c) {
@@ -104,7 +106,8 @@ static grove_status tell(gv_work *w, const gv_work_clique *c) {
 }
 
 static grove_status write_clique(gv_work *w, gv_work_clique *c) {
-    uint64_t sig = signature(w, c);
+    gv_condition ratio = gv_ratio_condition(w, c->want->ratio, c->want->asked, c->want->replicas);
+    uint64_t sig = gv_sig_condition(signature(w, c), &ratio) | 1u;
     /* Shortcut: nothing that the status is made of has changed. */
     if (c->memo->status_sig == sig) {
         return GROVE_OK;
@@ -128,7 +131,7 @@ static grove_status write_clique(gv_work *w, gv_work_clique *c) {
     gv_delta_text(&d, live, "currentPodTemplateHash", c->hash);
     gv_delta_text(&d, live, "currentPodCliqueSetGenerationHash", c->set_hash);
     write_progress(w, &d, c);
-    if (!write_conditions(w, &d, c)) {
+    if (!write_conditions(w, &d, c, &ratio)) {
         return gv_work_nomem(w);
     }
     size_t before = w->acts.n;

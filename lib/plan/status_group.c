@@ -59,9 +59,9 @@ static bool is_below(const gv_work_group *g) {
 }
 
 static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_group *g,
-                             const gv_condition *spread) {
+                             const gv_condition *spread, const gv_condition *ratio) {
     long long healthy = (long long)g->healthy, want = (long long)g->want->min_available;
-    gv_condition all[5];
+    gv_condition all[6];
     all[0] = (gv_condition){
         .type = GV_COND_MIN_AVAILABLE_BREACHED,
         .status = g->breach,
@@ -95,7 +95,8 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_group *g,
                                  (long long)g->want->live_replicas, want)
                        : GV_STR("")};
     all[4] = *spread;
-    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 5);
+    all[5] = *ratio;
+    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 6);
 }
 
 static grove_status tell(gv_work *w, const gv_work_group *g) {
@@ -106,7 +107,8 @@ static grove_status tell(gv_work *w, const gv_work_group *g) {
 
 static grove_status write_group(gv_work *w, gv_work_group *g) {
     gv_condition spread = gv_group_spread_condition(w, g);
-    uint64_t sig = gv_sig_condition(signature(w, g), &spread) | 1u;
+    gv_condition ratio = gv_ratio_condition(w, g->want->ratio, g->want->asked, g->want->replicas);
+    uint64_t sig = gv_sig_condition(gv_sig_condition(signature(w, g), &spread), &ratio) | 1u;
     /* Shortcut: nothing that the status is made of has changed. */
     if (g->memo->status_sig == sig) {
         return GROVE_OK;
@@ -115,7 +117,7 @@ static grove_status write_group(gv_work *w, gv_work_group *g) {
     gv_delta d;
     gv_status_begin(w, &d);
     gv_delta_int(&d, live, "replicas",
-                 g->want->live_replicas < 0 ? g->want->replicas : g->want->live_replicas);
+                 g->want->live_replicas < 0 ? g->want->asked : g->want->live_replicas);
     gv_delta_int(&d, live, "scheduledReplicas", g->scheduled);
     gv_delta_int(&d, live, "availableReplicas", g->available);
     gv_delta_int(&d, live, "updatedReplicas", g->updated);
@@ -127,7 +129,7 @@ static grove_status write_group(gv_work *w, gv_work_group *g) {
     gv_delta_errors(w, &d, live, GV_KIND_PODCLIQUESCALINGGROUP, g->want->name);
     gv_delta_text(&d, live, "currentPodCliqueSetGenerationHash", g->set_hash);
     write_progress(w, &d, g);
-    if (!write_conditions(w, &d, g, &spread)) {
+    if (!write_conditions(w, &d, g, &spread, &ratio)) {
         return gv_work_nomem(w);
     }
     size_t before = w->acts.n;

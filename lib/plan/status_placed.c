@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What became of the wishes about several gangs: whether those of a set replica share a domain, and how
+ * What became of the wishes about several gangs, and of ratios: whether those of a set replica share a domain, and how
  * replicas are spread. What was preferred and is not so is told in numbers; what nobody enforces is told, too.
  */
 #include "plan/status.h"
@@ -215,6 +215,32 @@ gv_condition gv_set_spread_condition(gv_work *w) {
 
 gv_condition gv_group_spread_condition(gv_work *w, const gv_work_group *g) {
     return spread_condition(w, &w->view->groups[g->want->config].topology.spread, g);
+}
+
+/* ---- ratios ---- */
+
+static gv_str bound_text(gv_work *w, int64_t milli) {
+    return milli == 0
+               ? GV_STR("any")
+               : gv_text(w, "%lld.%03lld", (long long)(milli / 1000), (long long)(milli % 1000));
+}
+
+gv_condition gv_ratio_condition(gv_work *w, const gv_ratio *ratio, int64_t asked, int64_t planned) {
+    gv_condition c = {.type = GV_COND_OUT_OF_RATIO,
+                      .status = GV_TRUE,
+                      .absent = ratio == NULL,
+                      .reason = "",
+                      .message = {"", 0}};
+    if (ratio != NULL) {
+        gv_str min = bound_text(w, ratio->min), max = bound_text(w, ratio->max);
+        c.reason = ratio->mode == GV_RATIO_FOLLOW  ? "Follows"
+                   : ratio->mode == GV_RATIO_CLAMP ? "Clamped"
+                                                   : "Warned";
+        c.message = gv_text(w, "%lld asked for, %lld planned: %.*s to %.*s is to be %.*s to %.*s",
+                            (long long)asked, (long long)planned, ARG_STR(ratio->numerator),
+                            ARG_STR(ratio->denominator), ARG_STR(min), ARG_STR(max));
+    }
+    return c;
 }
 
 uint64_t gv_sig_condition(uint64_t sig, const gv_condition *c) {
