@@ -565,17 +565,26 @@ static void bench_peers(grove_env *env) {
     }
 }
 
-int main(void) {
-    grove_env *env = NULL;
-    must(grove_env_new(NULL, &env));
-    bench_load(env);
-    bench_fill_and_churn(env);
+static void bench_larges(grove_env *env) {
     bench_large(env, 100000, 0, "w3 gangs, 100k nodes of 1 and 2 TiB");
     bench_large(env, 100000, 1, "w3 gangs, 100k nodes of 2 TiB");
-    bench_proof(env);
-    bench_events(env);
-    bench_reclaim(env);
-    bench_peers(env);
+}
+
+/* bench_sched ROOT [PART]: one part alone, for a profiler. */
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*run)(grove_env *env);
+    } parts[] = {{"load", bench_load},   {"fill", bench_fill_and_churn}, {"large", bench_larges},
+                 {"proof", bench_proof}, {"events", bench_events},       {"reclaim", bench_reclaim},
+                 {"peers", bench_peers}};
+    grove_env *env = NULL;
+    must(grove_env_new(NULL, &env));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (argc < 3 || strcmp(argv[2], parts[i].name) == 0) {
+            parts[i].run(env);
+        }
+    }
     grove_env_unref(env);
     return 0;
 }

@@ -99,7 +99,7 @@ static void keep(gv_hunt *h) {
     if (!gv_toll_better(&t, &h->best)) {
         return;
     }
-    t.who = gv_arena_array(&h->mem, gv_prey *, t.n + 1);
+    t.who = gv_arena_array(h->mem, gv_prey *, t.n + 1);
     if (!t.who) {
         h->st = GROVE_E_NOMEM;
         return;

@@ -11,6 +11,7 @@
 #define TOGETHER_DOMAINS 2   /* narrowest domains tried for the whole gang */
 #define LIKELY_DOMAINS 2     /* of many narrow candidates, tried before all are gathered */
 #define DEFAULT_FRONTIER 4096u
+#define WIDEST_FRONTIER 65536u /* where the budget lasts for another search with wider ones */
 #define SCRATCH_LIMIT ((size_t)256 << 20) /* memory of one exact search before it starts over */
 
 /* ---- one choice of levels ---- */
@@ -89,9 +90,9 @@ static bool try_likely(gv_attempt *a) {
     return placed && w->status == GROVE_OK;
 }
 
-static gv_answer try_exact(gv_attempt *a, gv_candidates *c, uint32_t sorted) {
+/* All candidates from the first on with frontiers of `limit` entries; those from `sorted` on are sorted. */
+static gv_answer search_all(gv_attempt *a, gv_candidates *c, uint32_t sorted, uint32_t limit) {
     gv_work *w = gv_work_of(&a->p);
-    uint32_t limit = a->o->frontier ? a->o->frontier : DEFAULT_FRONTIER;
     gv_answer all = GV_NO;
     gv_exact_begin(&a->p);
     for (uint32_t i = 0; i < c->n; i++) {
@@ -113,6 +114,19 @@ static gv_answer try_exact(gv_attempt *a, gv_candidates *c, uint32_t sorted) {
         }
     }
     gv_exact_end(&a->p);
+    return all;
+}
+
+/* What was left open only because frontiers were cut is searched with wider ones, as far as the budget goes. */
+static gv_answer try_exact(gv_attempt *a, gv_candidates *c, uint32_t sorted) {
+    const gv_work *w = gv_work_of(&a->p);
+    uint32_t limit = a->o->frontier ? a->o->frontier : DEFAULT_FRONTIER;
+    gv_answer all = search_all(a, c, sorted, limit);
+    while (all == GV_DONT_KNOW && !a->o->frontier && limit < WIDEST_FRONTIER &&
+           w->status == GROVE_OK && w->steps <= w->budget) {
+        limit *= 4;
+        all = search_all(a, c, c->n, limit);
+    }
     return all;
 }
 

@@ -84,9 +84,9 @@ static bool make_ledger(gv_hunt *h, ledger *l) {
     const gv_topology *t = &s->topologies.v[h->g->topology];
     l->n = h->level > t->n_levels ? (uint32_t)s->nodes.n : t->levels[h->level].n;
     size_t size = (size_t)l->n * s->stride + 1;
-    l->freed = gv_arena_array(&h->mem, int64_t, size);
-    l->singly = gv_arena_array(&h->mem, int64_t, size);
-    l->largest = gv_arena_array(&h->mem, int64_t, size);
+    l->freed = gv_arena_array(h->mem, int64_t, size);
+    l->singly = gv_arena_array(h->mem, int64_t, size);
+    l->largest = gv_arena_array(h->mem, int64_t, size);
     if (!l->freed || !l->singly || !l->largest) {
         return false;
     }
@@ -174,7 +174,23 @@ static bool worth_it(const gv_hunt *h, const least *low) {
     return gv_toll_better(&t, &h->best);
 }
 
-static grove_status visit_domains(gv_hunt *h) {
+/*
+ * With everything gone that may go: whoever still does not fit is not helped by any victims. But for a
+ * required spread, which further room may turn against the gang: it is left out of this question.
+ */
+static bool anything_helps(gv_hunt *h) {
+    grove_strength spread = h->g->spread;
+    if (spread == GROVE_STRENGTH_REQUIRED) {
+        h->g->spread = GROVE_STRENGTH_NONE;
+    }
+    grove_verdict v = ask_without(h, h->n_all);
+    h->g->spread = spread;
+    h->helpless = h->st != GROVE_OK || v != GROVE_PLACED;
+    return !h->helpless;
+}
+
+/* `unasked`: nobody has asked yet whether anything helps. A set that is found answers that as well. */
+static grove_status visit_domains(gv_hunt *h, bool unasked) {
     const gv_topology *t = &h->s->topologies.v[h->g->topology];
     ledger l;
     int64_t need[GV_RESOURCES_MAX];
@@ -182,7 +198,7 @@ static grove_status visit_domains(gv_hunt *h) {
         return GROVE_E_NOMEM;
     }
     gv_gang_needs(h->s, h->g, need);
-    uint64_t *keys = gv_arena_array(&h->mem, uint64_t, l.n + 1);
+    uint64_t *keys = gv_arena_array(h->mem, uint64_t, l.n + 1);
     if (!keys) {
         return GROVE_E_NOMEM;
     }
@@ -208,6 +224,13 @@ static grove_status visit_domains(gv_hunt *h) {
         }
         visited++;
         visit(h, (uint32_t)keys[i], &low);
+        if (unasked && !h->best.who && !anything_helps(h)) {
+            return h->st;
+        }
+        unasked = false;
+    }
+    if (unasked) {
+        (void)anything_helps(h);
     }
     return h->st;
 }
@@ -225,6 +248,46 @@ static void no_answer(gv_hunt *h) {
     gv_certificate_queue(h->d, GROVE_REASON_BUDGET, GV_NONE, (int64_t)h->steps, 0);
 }
 
+static bool has_pod_on(const gv_hunt *h, const gv_prey *v, const uint8_t *used) {
+    const grove_sched *s = h->s;
+    if (v->who.pod != GV_NONE) {
+        return used[s->pods.v[v->who.pod].node];
+    }
+    for (uint32_t k = 0; k < v->gangs; k++) {
+        uint32_t pod = s->gangs.v[h->gangs[v->first + k]].head;
+        for (; pod != GV_NONE; pod = s->pods.v[pod].gang_next) {
+            if (used[s->pods.v[pod].node]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/*
+ * A search that was cut short may have left victims that take up nothing of what the gang gets. Where a queue
+ * bounds the gang, those of its own queue may be needed all the same.
+ */
+static bool spare_bystanders(gv_hunt *h) {
+    uint8_t *used = gv_arena_array(h->mem, uint8_t, h->s->nodes.n + 1);
+    uint32_t n = 0;
+    if (!used) {
+        return false;
+    }
+    for (size_t i = 0; i < h->d->nodes.n; i++) {
+        if (h->d->nodes.v[i] != GV_NONE) {
+            used[h->d->nodes.v[i]] = 1;
+        }
+    }
+    for (uint32_t i = 0; i < h->best.n; i++) {
+        if (h->g->queue != GROVE_QUEUE_NONE || has_pod_on(h, h->best.who[i], used)) {
+            h->best.who[n++] = h->best.who[i];
+        }
+    }
+    h->best.n = n;
+    return true;
+}
+
 /* The final question, with exactly the victims of the best set gone. */
 static grove_status answer(gv_hunt *h) {
     if (h->cut) {
@@ -234,8 +297,11 @@ static grove_status answer(gv_hunt *h) {
         h->best.who[i]->chosen = true;
     }
     bool proven = !h->cut;
-    (void)gv_hunt_ask(h, h->best.who, h->best.n);
+    grove_verdict verdict = gv_hunt_ask(h, h->best.who, h->best.n);
     uint32_t n = 0;
+    if (h->cut && verdict == GROVE_PLACED && !spare_bystanders(h)) {
+        return GROVE_E_NOMEM;
+    }
     for (uint32_t i = 0; i < h->best.n; i++) {
         n += h->best.who[i]->gangs > 0 ? h->best.who[i]->gangs : 1;
     }
@@ -257,20 +323,6 @@ static grove_status answer(gv_hunt *h) {
     }
     h->d->victims_proven = proven;
     return GROVE_OK;
-}
-
-/*
- * With everything gone that may go: whoever still does not fit is not helped by any victims. But for a
- * required spread, which further room may turn against the gang: it is left out of this question.
- */
-static bool anything_helps(gv_hunt *h) {
-    grove_strength spread = h->g->spread;
-    if (spread == GROVE_STRENGTH_REQUIRED) {
-        h->g->spread = GROVE_STRENGTH_NONE;
-    }
-    grove_verdict v = ask_without(h, h->n_all);
-    h->g->spread = spread;
-    return h->st == GROVE_OK && v == GROVE_PLACED;
 }
 
 /* The least priority up to which everything has to be allowed to go; units above it are struck off. */
@@ -298,16 +350,22 @@ static void strike_off_important(gv_hunt *h) {
 
 static grove_status run(gv_hunt *h) {
     grove_status st = gv_prey_collect(h);
-    if (st < 0 || h->n_all == 0 || !anything_helps(h)) {
-        return st < 0 ? st : h->st;
+    if (st < 0 || h->n_all == 0) {
+        return st;
+    }
+    bool spread = h->g->spread == GROVE_STRENGTH_REQUIRED;
+    bool one_priority = h->all[0]->priority == h->all[h->n_all - 1]->priority;
+    bool later = !spread && (h->reclaim || one_priority); /* few go; all are many to ask about */
+    if (!later && !anything_helps(h)) {
+        return h->st;
     }
     h->floor = h->all[0]->priority;
     h->level = h->g->required;
-    if (!h->reclaim && h->g->spread != GROVE_STRENGTH_REQUIRED) {
+    if (!h->reclaim && !spread) {
         strike_off_important(h);
     }
-    st = h->st < 0 ? h->st : visit_domains(h);
-    if (st < 0) {
+    st = h->st < 0 ? h->st : visit_domains(h, later);
+    if (st < 0 || h->helpless) {
         return st;
     }
     if (!h->best.who && !h->reclaim) {
@@ -335,14 +393,14 @@ static grove_status hunt_for(grove_sched *s, const grove_gang *gang, const int64
                  .g = (grove_gang *)(uintptr_t)gang,
                  .o = o,
                  .d = d,
+                 .mem = &s->hunt_mem,
                  .reclaim = reclaim,
                  .best.priority = INT32_MAX};
-    gv_arena_init(&h.mem, s->env);
+    gv_arena_reset(h.mem);
     st = reclaim ? gv_shares_compute(s, waiting, n_waiting) : GROVE_OK;
     if (st == GROVE_OK && (!reclaim || gv_reclaim_entitled(&h))) {
         st = run(&h);
     }
-    gv_arena_fini(&h.mem);
     return st < 0 ? gv_error(err, st, "the search for victims ended early") : GROVE_OK;
 }
 
@@ -380,12 +438,9 @@ grove_status grove_sched_reclaim(grove_sched *sched, const grove_gang *gang, con
     if (gang->queue == GROVE_QUEUE_NONE) { /* nobody promised it anything */
         return grove_sched_place(sched, gang, options, decision, err);
     }
-    gv_arena mem;
-    gv_arena_init(&mem, sched->env);
-    int64_t *rows = waiting_with(sched, gang, waiting, n_waiting, &mem);
-    grove_status st = rows ? hunt_for(sched, gang, rows, grove_sched_queue_count(sched), true,
-                                      options, decision, err)
-                           : gv_error_nomem(err);
-    gv_arena_fini(&mem);
-    return st;
+    gv_arena_reset(&sched->waiting_mem);
+    int64_t *rows = waiting_with(sched, gang, waiting, n_waiting, &sched->waiting_mem);
+    return rows ? hunt_for(sched, gang, rows, grove_sched_queue_count(sched), true, options,
+                           decision, err)
+                : gv_error_nomem(err);
 }

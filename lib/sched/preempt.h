@@ -33,7 +33,7 @@ typedef struct gv_hunt {
     grove_gang *g; /* its anchor and spread are borrowed and given back */
     const grove_place_options *o;
     grove_decision *d;
-    gv_arena mem;
+    gv_arena *mem; /* the scheduler's, so that a warm one allocates nothing */
     gv_prey **all; /* least important first */
     uint32_t n_all;
     uint32_t *gangs; /* of whole-gang units, one list after the other */
@@ -44,6 +44,7 @@ typedef struct gv_hunt {
     uint32_t asked; /* for all */
     uint64_t steps; /* spent on them */
     int32_t floor;  /* no set is known to do without a victim of this priority */
+    bool helpless;  /* not even everything gone would help */
     bool cut;       /* something was left open: the best set found may not be the best there is */
     grove_status st;
     /* reclaim */

@@ -43,6 +43,9 @@ grove_status grove_sched_new(grove_env *env, const grove_sched_options *options,
         return gv_error_nomem(err);
     }
     s->env = grove_env_ref(env);
+    gv_arena_init(&s->hunt_mem, env);
+    gv_arena_init(&s->waiting_mem, env);
+    gv_arena_init(&s->share_mem, env);
     grove_status st = setup(s, &o);
     if (st < 0) {
         grove_sched_free(s);
@@ -106,6 +109,9 @@ void grove_sched_free(grove_sched *sched) {
     gv_vec_fini(s->env, &s->gang_pods);
     gv_vec_fini(s->env, &s->undo);
     gv_queues_free(s);
+    gv_arena_fini(&s->hunt_mem);
+    gv_arena_fini(&s->waiting_mem);
+    gv_arena_fini(&s->share_mem);
     free_texts(s);
     gv_map_fini(&s->text_ids);
     gv_map_fini(&s->resource_ids);

@@ -239,14 +239,12 @@ static grove_status grow(gv_serve *v, gv_guest *guest) {
     if (!more) {
         return GROVE_OK;
     }
-    grove_decision *grown = NULL;
-    grove_status st = grove_decision_new(v->s, &grown);
+    grove_status st = v->grown ? GROVE_OK : grove_decision_new(v->s, &v->grown);
     gv_keep_close(v, v->n_kept > 0 && (g->flags & GROVE_GANG_YIELDS) == 0);
-    st = st < 0 ? st : ask_surplus(v, guest, nodes, had, grown);
-    if (st == GROVE_OK && grown->verdict == GROVE_PLACED) {
-        st = add_surplus(v, guest, grown, nodes, had);
+    st = st < 0 ? st : ask_surplus(v, guest, nodes, had, v->grown);
+    if (st == GROVE_OK && v->grown->verdict == GROVE_PLACED) {
+        st = add_surplus(v, guest, v->grown, nodes, had);
     }
-    grove_decision_free(grown);
     uint32_t victims = (uint32_t)guest->d->victims.n;
     bool proven = guest->d->victims_proven;
     st = st < 0 ? st : gv_decision_refill(v->s, g, (const uint32_t *const *)nodes, room, guest->d);
@@ -340,6 +338,7 @@ void gv_serve_free(grove_sched *s) {
     }
     grove_gang_free(v->joint);
     grove_decision_free(v->joint_decision);
+    grove_decision_free(v->grown);
     gv_vec_fini(s->env, &v->served);
     gv_arena_fini(&v->mem);
     gv_free(s->env, v, sizeof *v);

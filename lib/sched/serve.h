@@ -44,6 +44,7 @@ struct gv_serve {
     bool kept_now;     /* they are closed at present */
     grove_gang *joint; /* made when first needed */
     grove_decision *joint_decision;
+    grove_decision *grown;       /* surplus of one gang; made when first needed */
     GV_VEC(grove_served) served; /* the caller's */
 };
 typedef struct gv_serve gv_serve;

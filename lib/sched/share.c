@@ -190,16 +190,16 @@ static void list_children(filling *f, uint32_t n) {
 grove_status gv_shares_compute(grove_sched *s, const int64_t *waiting, uint32_t n_waiting) {
     uint32_t n = grove_sched_queue_count(s);
     int64_t total[GV_RESOURCES_MAX];
-    gv_arena mem;
+    gv_arena *mem = &s->share_mem;
     if (!s->queues) {
         return GROVE_OK;
     }
-    gv_arena_init(&mem, s->env);
+    gv_arena_reset(mem);
     filling f = {.s = s,
-                 .first = gv_arena_array(&mem, uint32_t, n + 2),
-                 .children = gv_arena_array(&mem, uint32_t, n),
-                 .vessels = gv_arena_array(&mem, vessel, n),
-                 .order = gv_arena_array(&mem, const vessel *, n)};
+                 .first = gv_arena_array(mem, uint32_t, n + 2),
+                 .children = gv_arena_array(mem, uint32_t, n),
+                 .vessels = gv_arena_array(mem, vessel, n),
+                 .order = gv_arena_array(mem, const vessel *, n)};
     bool ok = f.first && f.children && f.vessels && f.order;
     if (ok) {
         list_children(&f, n);
@@ -212,6 +212,5 @@ grove_status gv_shares_compute(grove_sched *s, const int64_t *waiting, uint32_t 
             share_out(&f, q, gv_queue_at(s, q)->share[f.resource]);
         }
     }
-    gv_arena_fini(&mem);
     return ok ? GROVE_OK : GROVE_E_NOMEM;
 }

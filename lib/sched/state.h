@@ -9,6 +9,7 @@
 
 #include <grove/sched.h>
 
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -214,6 +215,8 @@ struct grove_sched {
     void *veto_ctx;
     int64_t (*order)(void *ctx, const grove_sched_candidate *candidate);
     void *order_ctx;
+    gv_arena hunt_mem, waiting_mem,
+        share_mem;    /* of one search for victims, one reckoning of shares */
     bool soft_taints; /* some node has, or had, a taint that is merely disliked */
     int64_t (*score)(void *ctx, const grove_decision *placed);
     void *score_ctx;

@@ -102,21 +102,48 @@ static bool add_gang(listing *l, uint32_t id) {
     return true;
 }
 
-static void list_units(listing *l) {
+static bool goes_singly(gv_hunt *h, uint32_t pod) {
+    const grove_sched *s = h->s;
+    const gv_pod *p = &s->pods.v[pod];
+    bool single = p->gang == GV_NONE || (p->flags & GV_POD_SURPLUS);
+    bool held = p->gang != GV_NONE && (s->gangs.v[p->gang].flags & GROVE_GANG_NEVER_EVICT);
+    return p->node != GV_NONE && single && !held && pod_may_go(h, p);
+}
+
+/* Node by node, so that the first ones of a list leave whole nodes rather than a part of each. */
+static bool list_pods(listing *l) {
     gv_hunt *h = l->h;
     const grove_sched *s = h->s;
+    const gv_topology *t = &s->topologies.v[h->g->topology];
+    uint32_t *from = gv_arena_array(h->mem, uint32_t, s->nodes.n + 1);
+    uint8_t *goes = gv_arena_array(h->mem, uint8_t, s->pods.n + 1);
+    if (!from || !goes) {
+        return false;
+    }
+    for (uint32_t i = 0; i < s->pods.n; i++) {
+        goes[i] = goes_singly(h, i);
+        from[goes[i] ? t->pos[s->pods.v[i].node] + 1 : 0] += goes[i];
+    }
+    for (uint32_t n = 0; n < s->nodes.n; n++) {
+        from[n + 1] += from[n];
+    }
+    l->n = from[s->nodes.n] < l->most ? from[s->nodes.n] : l->most;
+    h->cut = h->cut || from[s->nodes.n] > l->most;
     for (uint32_t i = 0; i < s->pods.n; i++) {
         const gv_pod *p = &s->pods.v[i];
-        bool single = p->gang == GV_NONE || (p->flags & GV_POD_SURPLUS);
-        bool held = p->gang != GV_NONE && (s->gangs.v[p->gang].flags & GROVE_GANG_NEVER_EVICT);
-        if (p->node == GV_NONE || !single || held || !pod_may_go(h, p)) {
-            continue;
+        uint32_t at = goes[i] ? from[t->pos[p->node]]++ : l->n;
+        if (at < l->n) {
+            l->units[at] = (gv_prey){.who = {p->gang, i}, .priority = p->priority, .pods = 1};
         }
-        if (l->n == l->most) {
-            h->cut = true;
-        } else {
-            l->units[l->n++] = (gv_prey){.who = {p->gang, i}, .priority = p->priority, .pods = 1};
-        }
+    }
+    return true;
+}
+
+static bool list_units(listing *l) {
+    gv_hunt *h = l->h;
+    const grove_sched *s = h->s;
+    if (!list_pods(l)) {
+        return false;
     }
     for (uint32_t i = 0; i < s->gangs.n; i++) {
         bool there = s->gangs.v[i].live && s->gangs.v[i].n_pods > 0;
@@ -124,6 +151,7 @@ static void list_units(listing *l) {
             h->cut = true; /* more than can be listed: fewer choices */
         }
     }
+    return true;
 }
 
 static void tie_units(listing *l) {
@@ -163,22 +191,24 @@ grove_status gv_prey_collect(gv_hunt *h) {
     const grove_sched *s = h->s;
     size_t most = s->pods.n + s->gangs.n;
     listing l = {.h = h, .most = most < PREY_MAX ? (uint32_t)most : PREY_MAX};
-    l.units = gv_arena_array(&h->mem, gv_prey, l.most + 1);
-    l.unit_of = gv_arena_array(&h->mem, gv_prey *, s->gangs.n + 1);
-    l.has_base = gv_arena_array(&h->mem, uint32_t, s->gangs.n + 1);
-    h->all = gv_arena_array(&h->mem, gv_prey *, l.most + 1);
-    h->here = gv_arena_array(&h->mem, gv_prey *, l.most + 1);
-    uint64_t *keys = gv_arena_array(&h->mem, uint64_t, l.most + 1);
+    l.units = gv_arena_array(h->mem, gv_prey, l.most + 1);
+    l.unit_of = gv_arena_array(h->mem, gv_prey *, s->gangs.n + 1);
+    l.has_base = gv_arena_array(h->mem, uint32_t, s->gangs.n + 1);
+    h->all = gv_arena_array(h->mem, gv_prey *, l.most + 1);
+    h->here = gv_arena_array(h->mem, gv_prey *, l.most + 1);
+    uint64_t *keys = gv_arena_array(h->mem, uint64_t, l.most + 1);
     if (!l.units || !l.unit_of || !l.has_base || !h->all || !h->here || !keys) {
         return GROVE_E_NOMEM;
     }
     l.cap_gangs = count_closures(&l);
-    h->gangs = gv_arena_array(&h->mem, uint32_t, l.cap_gangs + 1);
-    h->less = gv_arena_array(&h->mem, int64_t, grove_sched_queue_count(s));
+    h->gangs = gv_arena_array(h->mem, uint32_t, l.cap_gangs + 1);
+    h->less = gv_arena_array(h->mem, int64_t, grove_sched_queue_count(s));
     if (!h->gangs || !h->less) {
         return GROVE_E_NOMEM;
     }
-    list_units(&l);
+    if (!list_units(&l)) {
+        return GROVE_E_NOMEM;
+    }
     tie_units(&l);
     for (uint32_t i = 0; i < l.n; i++) {
         keys[i] = prey_key(&l.units[i]) << 21 | i;

@@ -28,6 +28,8 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "oracles", "sched"))
 import generate  # noqa: E402  pylint: disable=wrong-import-position
 
 SAMPLE = 500
+UNKNOWN = 7  # of all instances: as measured; 0.1 % would be 14
+MISSED = 3   # of these, feasible by their labels
 DEPTH = {"zone": 1, "block": 2, "rack": 3}
 
 
@@ -59,6 +61,35 @@ def wrong_with(inst, placement):
     return ""
 
 
+def least_racks(inst):
+    """So many racks the gang takes at least, by sums of what is free in one domain of its level."""
+    gang = inst["gang"]
+    need = [sum(p["count"] * p["req"][k] for p in gang["podgroups"]) for k in ("gpu", "cpu_m", "mem_mib")]
+    need.append(sum(p["count"] for p in gang["podgroups"]))
+    inside = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0, 0, 0]))
+    for n in inst["nodes"]:
+        rack = inside[domain(n, gang["required"]) if gang["required"] else ""][domain(n, "rack")]
+        for k in range(4):
+            rack[k] += n[4 + k]
+    best = len(inst["nodes"])
+    for racks in inside.values():
+        least = 1
+        for k in range(4):
+            have, used = 0, 0
+            for amount in sorted((r[k] for r in racks.values()), reverse=True):
+                if have >= need[k]:
+                    break
+                have, used = have + amount, used + 1
+            least = max(least, used if have >= need[k] else best)
+        best = min(best, least)
+    return best
+
+
+def racks_used(inst, placement):
+    nodes = {n[0]: n for n in inst["nodes"]}
+    return len({domain(nodes[n], "rack") for at in placement.values() for n in at})
+
+
 def place(grovectl, lines):
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl", delete=False) as f:
         f.writelines(line + "\n" for line in lines)
@@ -76,7 +107,7 @@ def draw(labels, everything):
 def check_quality(grovectl, everything):
     with open(os.path.join(GOLDEN, "labels.json")) as f:
         labels = json.load(f)
-    passed, failed, unknown, missed = 0, 0, 0, 0
+    passed, failed, unknown, missed, placed, narrowest = 0, 0, 0, 0, 0, 0
     tally = collections.defaultdict(collections.Counter)
     drawn = draw(labels, everything)
     lines = [generate.instance(name, labels["seed"], i) for name, i in drawn]
@@ -98,7 +129,10 @@ def check_quality(grovectl, everything):
             unknown += 1
             missed += truth == "1"
         elif verdict == "placed":
-            problem = wrong_with(json.loads(line), answer["placement"]) or ("placed, the oracle says infeasible" if truth == "0" else "")
+            inst = json.loads(line)
+            placed += 1
+            narrowest += racks_used(inst, answer["placement"]) <= least_racks(inst)
+            problem = wrong_with(inst, answer["placement"]) or ("placed, the oracle says infeasible" if truth == "0" else "")
         elif truth == "1":
             problem = "infeasible, the oracle says feasible"
         failed += problem != ""
@@ -108,7 +142,8 @@ def check_quality(grovectl, everything):
     for name, c in tally.items():
         print("%-20s placed %5d, infeasible %5d, unknown %3d" % (name, c["placed"], c["infeasible"], c["unknown"]))
     print("%d of %d unknown, %d of them feasible" % (unknown, len(lines), missed))
-    if unknown * 1000 > len(lines) * (1 if everything else 10):  # ten in a thousand of a sample of 500 are five
+    print("%d of %d placed on as few racks as the sums of any domain allow (the optimum may be more)" % (narrowest, placed))
+    if unknown > UNKNOWN or missed > MISSED or (not everything and unknown > 1):
         print("FAIL %d of %d are unknown" % (unknown, len(lines)))
         failed += 1
     return passed, failed

@@ -295,6 +295,109 @@ static void test_no_allocation_when_warm(void **state) {
     grove_env_unref(e);
 }
 
+typedef struct crowd {
+    grove_sched *s;
+    grove_gang *g[4];
+    grove_decision *d[4];
+    uint32_t queue[2];
+} crowd;
+
+/* Eight nodes of two racks, full of pods of one queue and of a gang that may go; four gangs that wait. */
+static void make_crowd(grove_env *e, crowd *c) {
+    static const char *const keys[] = {"rack"};
+    uint32_t gpu, topo, cls, id;
+    int64_t capacity[2] = {16, 8}, half[2] = {1, 4}, deserved[2] = {-1, 32};
+    assert_int_equal(grove_sched_new(e, NULL, &c->s, NULL), GROVE_OK);
+    assert_int_equal(grove_sched_resource(c->s, "gpu", &gpu), GROVE_OK);
+    assert_int_equal(grove_sched_topology(c->s, "t", keys, 1, &topo, NULL), GROVE_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        grove_queue q = {.size = (uint32_t)sizeof q,
+                         .name = i ? "b" : "a",
+                         .deserved = deserved,
+                         .n_deserved = 2,
+                         .weight = 1};
+        assert_int_equal(grove_sched_queue(c->s, &q, &c->queue[i], NULL), GROVE_OK);
+    }
+    grove_sched_class_spec spec = {
+        .size = (uint32_t)sizeof spec, .requests = half, .n_requests = 2};
+    assert_int_equal(grove_sched_class(c->s, &spec, &cls, NULL), GROVE_OK);
+    for (uint32_t i = 0; i < 8; i++) {
+        char name[8], rack[8];
+        snprintf(name, sizeof name, "n%u", i);
+        snprintf(rack, sizeof rack, "r%u", i / 4);
+        grove_sched_label label = {"rack", rack};
+        grove_sched_node node = {.size = (uint32_t)sizeof node,
+                                 .name = name,
+                                 .labels = &label,
+                                 .n_labels = 1,
+                                 .capacity = capacity,
+                                 .n_capacity = 2};
+        assert_int_equal(grove_sched_node_add(c->s, &node, &id, NULL), GROVE_OK);
+        for (int k = 0; k < 2; k++) {
+            grove_sched_pod pod = {
+                .size = (uint32_t)sizeof pod, .node = id, .class_id = cls, .queue = c->queue[0]};
+            assert_int_equal(grove_sched_pod_add(c->s, &pod, &gpu, NULL), GROVE_OK);
+        }
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(grove_gang_new(c->s, &c->g[i]), GROVE_OK);
+        assert_int_equal(grove_decision_new(c->s, &c->d[i]), GROVE_OK);
+        assert_int_equal(grove_gang_begin(c->g[i], topo, "g"), GROVE_OK);
+        assert_int_equal(
+            grove_gang_podgroup(c->g[i], "p", cls, 3 - i % 2, 3, 0, GROVE_LEVEL_NONE, &id),
+            GROVE_OK);
+        assert_int_equal(grove_gang_priority(c->g[i], 5), GROVE_OK);
+        assert_int_equal(grove_gang_queue(c->g[i], c->queue[i / 2]), GROVE_OK);
+    }
+}
+
+static void decide_on_crowd(const crowd *c) {
+    grove_serve_options o = {.size = (uint32_t)sizeof o,
+                             .flags = GROVE_SERVE_PLAN | GROVE_SERVE_PREEMPT | GROVE_SERVE_RECLAIM,
+                             .together = 4};
+    const grove_served *served = NULL;
+    const grove_gang *gangs[] = {c->g[0], c->g[1], c->g[2], c->g[3]};
+    grove_decision *decisions[] = {c->d[0], c->d[1], c->d[2], c->d[3]};
+    uint32_t n = 0;
+    assert_int_equal(grove_sched_preempt(c->s, c->g[0], NULL, c->d[0], NULL), GROVE_OK);
+    assert_int_equal(grove_decision_verdict(c->d[0]), GROVE_PLACED);
+    (void)grove_decision_victims(c->d[0], &n);
+    assert_int_equal(n, 3);
+    assert_int_equal(grove_sched_reclaim(c->s, c->g[2], NULL, 0, NULL, c->d[2], NULL), GROVE_OK);
+    assert_int_equal(grove_decision_verdict(c->d[2]), GROVE_PLACED);
+    assert_int_equal(grove_sched_serve(c->s, gangs, decisions, 4, &o, &served, NULL), GROVE_OK);
+}
+
+/* The same for victims of both kinds and for gangs that are served and planned together. */
+static void test_no_allocation_when_warm_victims(void **state) {
+    (void)state;
+#ifdef GV_DEBUG_ARENA
+    print_message("SKIPPED: the debug arena allocates for each object\n");
+    skip();
+#endif
+    oom_memory memory;
+    crowd c;
+    oom_memory_init(&memory);
+    grove_env *e = oom_env(&memory, NULL);
+    make_crowd(e, &c);
+    uint64_t hash = grove_sched_hash(c.s);
+    for (int i = 0; i < 16; i++) {
+        decide_on_crowd(&c);
+    }
+    uint64_t before = memory.allocations;
+    for (int i = 0; i < 5; i++) {
+        decide_on_crowd(&c);
+        assert_true(grove_sched_hash(c.s) == hash);
+    }
+    assert_int_equal(memory.allocations - before, 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        grove_gang_free(c.g[i]);
+        grove_decision_free(c.d[i]);
+    }
+    grove_sched_free(c.s);
+    grove_env_unref(e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_brute_force),
@@ -303,6 +406,7 @@ int main(void) {
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_repeatable),
         cmocka_unit_test(test_no_allocation_when_warm),
+        cmocka_unit_test(test_no_allocation_when_warm_victims),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
