@@ -274,6 +274,7 @@ static void disturb_pod(history *h) {
     static const char *const changes[] = {
         "{\"status\":{\"phase\":\"Failed\",\"conditions\":[]}}",
         "{\"status\":{\"phase\":\"Succeeded\"}}",
+        "{\"status\":{\"phase\":\"Unknown\"}}",
         "{\"metadata\":{\"labels\":{\"grove.io/podclique-pod-index\":\"0\"}}}",
         "{\"metadata\":{\"labels\":{\"grove.io/podclique-pod-index\":\"x\"}}}",
         "{\"status\":{\"conditions\":[" READY_IS(
@@ -309,7 +310,7 @@ static void disturb_pod(history *h) {
         }
         break;
     default:
-        cluster_merge(&h->c, GV_KIND_POD, o->name, changes[below(h, 7)]);
+        cluster_merge(&h->c, GV_KIND_POD, o->name, changes[below(h, 8)]);
         break;
     }
 }
@@ -387,8 +388,40 @@ static void decide(history *h) {
     h->c.n_placements = 1;
 }
 
+/* The cluster's topology loses levels, or topology is switched off; sometimes all is as it was built in. */
+static void reconfigure(history *h) {
+    static const char *const levels[] = {
+        "{domain: zone, key: x/zone}, {domain: host, key: kubernetes.io/hostname}",
+        "{domain: rack, key: x/rack}, {domain: host, key: kubernetes.io/hostname}",
+        "{domain: zone, key: x/zone}, {domain: rack, key: x/rack}",
+        "{domain: zone, key: y/zone}, {domain: rack, key: x/rack}, {domain: host, key: h}"};
+    grove_doc *doc = NULL;
+    grove_config_unref(h->c.config);
+    h->c.config = NULL;
+    if (below(h, 6) == 0) {
+        return;
+    }
+    gv_buf_c(&h->text,
+             "[{apiVersion: operator.config.grove.io/v1alpha1, kind: OperatorConfiguration, "
+             "topologyAwareScheduling: {enabled: ");
+    gv_buf_c(&h->text, below(h, 5) ? "true" : "false");
+    gv_buf_c(&h->text,
+             "}}, {apiVersion: grove.io/v1alpha1, kind: ClusterTopologyBinding, metadata: "
+             "{name: topo}, spec: {levels: [");
+    gv_buf_c(&h->text, levels[below(h, 4)]);
+    gv_buf_c(&h->text, "]}}]");
+    assert_int_equal(
+        grove_doc_parse_yaml(h->c.env, h->text.data, (size_t)h->text.len, 0, &doc, NULL), 0);
+    grove_buf_clear(&h->text);
+    assert_int_equal(grove_config_new(h->c.env, &h->c.config), 0);
+    GV_EACH(entry, grove_doc_root(doc)) {
+        assert_int_equal(grove_config_add(h->c.config, doc, entry, NULL), 0);
+    }
+    grove_doc_unref(doc);
+}
+
 static void step(history *h) {
-    switch (below(h, 15)) {
+    switch (below(h, 16)) {
     case 0:
     case 1:
         scale(h);
@@ -402,6 +435,11 @@ static void step(history *h) {
     case 4:
     case 14:
         drift(h);
+        break;
+    case 15:
+        if (below(h, 3) == 0) {
+            reconfigure(h);
+        }
         break;
     case 5:
         h->c.now += below(h, 40) * SECOND;
