@@ -48,6 +48,11 @@ typedef struct grove_engine_options {
     uint32_t gangs_a_step;  /**< gangs placed between two operations [64] */
     int64_t resync_ns;      /**< plan every set again after this time; 0: never needed */
     int64_t backoff_ns;     /**< first wait after a failed write, doubled up to 60 s [100 ms] */
+    /**
+     * Statuses of a set of which only counters changed are written at most once in this time, with what is
+     * true by then; conditions, phases, hashes and generations never wait. 0: at once.
+     */
+    int64_t status_quiet_ns;
 } grove_engine_options;
 
 /** Makes an engine that knows nothing yet; its first output is the watches it needs. Since 0.1. */

@@ -100,6 +100,12 @@ typedef struct grove_plan_request {
 
 /* ---- results ---- */
 
+/**
+ * Only counters of a status (and the numbers in its conditions' messages) differ: nobody's decision hangs on
+ * this write, so that it may wait for those that come after it.
+ */
+#define GROVE_ACTION_CAN_WAIT 0x1u
+
 /** One thing to do. Texts are never NULL and live as long as the plan. Since 0.1. */
 typedef struct grove_action {
     uint32_t size; /**< sizeof(grove_action) as the library knows it */
@@ -127,7 +133,7 @@ typedef struct grove_action {
     const char *event_name;
     const char *event_uid;
     grove_kind event_kind;
-    uint32_t reserved;
+    uint32_t flags; /**< GROVE_ACTION_* */
 } grove_action;
 
 /** One thing that waits. Texts are never NULL and live as long as the plan. Since 0.1. */

@@ -65,6 +65,7 @@ static grove_status set_options(grove_engine *e, const grove_engine_options *giv
     e->gangs_a_step = o.gangs_a_step ? o.gangs_a_step : DEFAULT_GANGS;
     e->resync_ns = o.resync_ns;
     e->backoff_ns = o.backoff_ns ? o.backoff_ns : DEFAULT_BACKOFF_NS;
+    e->status_quiet_ns = o.status_quiet_ns;
     e->next_resync = INT64_MAX;
     if (!dup_text(e->env, o.ns, &e->ns) ||
         !dup_text(e->env, o.bind_schedulers, &e->bind_schedulers)) {
@@ -534,7 +535,7 @@ int32_t grove_engine_is_idle(const grove_engine *e) {
     }
     for (uint32_t i = 0; (entry = gv_map_next(&e->sets, &i));) {
         const gv_set *set = entry->value;
-        if (set->dirty) {
+        if (set->dirty || set->counts_due != GROVE_NEVER) {
             return 0;
         }
     }

@@ -47,11 +47,13 @@ typedef struct gv_set {
     int64_t not_before;         /* no new plan and no action before it */
     gv_map refused;             /* "kind/name" -> gv_refused */
     int64_t deadline;           /* the plan's own; GROVE_NEVER */
+    int64_t counts_due;         /* statuses held back are written by then; GROVE_NEVER: none is */
     int64_t planned_at;
     bool dirty, active; /* to be planned; in engine.active */
     bool dropped;       /* an action failed: what follows is planned anew */
     bool unsurveyed;    /* pods of it may exist that the store does not know */
     bool surveying;     /* they are being listed */
+    bool counts_go;     /* nothing is held back of this plan */
     gv_laws laws;
 } gv_set;
 
@@ -102,7 +104,7 @@ struct grove_engine {
     char *ns, *bind_schedulers;
     uint64_t seed;
     uint32_t max_in_flight, gangs_a_step;
-    int64_t resync_ns, backoff_ns, next_resync;
+    int64_t resync_ns, backoff_ns, next_resync, status_quiet_ns;
 
     grove_store *store;
     grove_planner *planner;

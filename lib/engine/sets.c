@@ -2,7 +2,8 @@
 /*
  * From dirty sets to operations: one plan a set at a time, its actions in order, creates ramping up, and
  * a pause after failures. A set is planned again only when the last plan's operations have ended, so
- * that a burst of answers costs one plan and not one each.
+ * that a burst of answers costs one plan and not one each. Statuses that may wait are left out of a plan
+ * until the host's quiet time is over; the plan that is made then writes what is true by then.
  */
 #include "engine/engine.h"
 
@@ -39,7 +40,7 @@ gv_set *gv_engine_set(grove_engine *e, gv_str ns, gv_str name) {
     set->name = set->ns + ns.n + 1;
     memcpy(set->ns, ns.p, ns.n);
     memcpy(set->name, name.p, name.n);
-    set->deadline = GROVE_NEVER;
+    set->deadline = set->counts_due = GROVE_NEVER;
     set->unsurveyed = gv_engine_needs_survey(e, ns, name);
     gv_map_init(&set->refused, e->env);
     if (!gv_map_put(&e->sets, key, set)) {
@@ -87,7 +88,7 @@ static bool may_plan(const grove_engine *e, const gv_set *set, int64_t now) {
     if (set->in_flight > 0 && now < set->planned_at + REPLAN_AFTER_NS) {
         return false;
     }
-    bool due = set->dirty || now >= set->deadline;
+    bool due = set->dirty || now >= set->deadline || now >= set->counts_due;
     return due && !gv_store_set_uncertain(e->store, gv_str_c(set->ns), gv_str_c(set->name), now);
 }
 
@@ -184,6 +185,8 @@ static grove_status make_plan(grove_engine *e, gv_set *set, int64_t now, grove_e
     set->dirty = gv_engine_drop_moot(e, set, plan, now);
     set->dropped = false;
     set->planned_at = now;
+    set->counts_go = e->status_quiet_ns <= 0 || now >= set->counts_due;
+    set->counts_due = set->counts_go ? GROVE_NEVER : set->counts_due;
     set->deadline = grove_plan_deadline(plan);
     e->stats.plans++;
     e->stats.empty_plans += grove_plan_actions(plan) == 0;
@@ -302,15 +305,30 @@ void gv_engine_count(grove_engine *e, grove_verb verb) {
     e->stats.binds += verb == GROVE_VERB_BIND;
 }
 
+/* The next action that may go now, past those that are held back; NULL: none may. */
+static const grove_action *next_action(const grove_engine *e, gv_set *set, int64_t now) {
+    while (actions_left(set) > 0 && now >= set->not_before) {
+        const grove_action *a = grove_plan_action(set->plan, set->next);
+        if (!may_hand_out(e, set, a)) {
+            return NULL;
+        }
+        if (set->counts_go || !(a->flags & GROVE_ACTION_CAN_WAIT)) {
+            return a;
+        }
+        if (set->counts_due == GROVE_NEVER) {
+            set->counts_due = now + e->status_quiet_ns;
+        }
+        set->next++;
+    }
+    return NULL;
+}
+
 /* One action of one set; *out false when the set has none that may go now. */
 static grove_status hand_out(grove_engine *e, gv_set *set, int64_t now, bool *out,
                              grove_error *err) {
     *out = false;
-    if (actions_left(set) == 0 || now < set->not_before) {
-        return GROVE_OK;
-    }
-    const grove_action *a = grove_plan_action(set->plan, set->next);
-    if (!may_hand_out(e, set, a)) {
+    const grove_action *a = next_action(e, set, now);
+    if (!a) {
         return GROVE_OK;
     }
     if (gv_engine_awaits_survey(set, a)) {
@@ -434,13 +452,13 @@ int64_t gv_engine_sets_deadline(const grove_engine *e) {
     gv_map_entry *entry;
     for (uint32_t i = 0; (entry = gv_map_next(&e->sets, &i));) {
         const gv_set *set = entry->value;
-        int64_t at = set->deadline;
+        int64_t at = set->deadline < set->counts_due ? set->deadline : set->counts_due;
         if (set->not_before > e->now) {
             at = set->dirty || actions_left(set) > 0 || at < set->not_before ? set->not_before : at;
         } else if (actions_left(set) > 0 || gv_store_set_uncertain(e->store, gv_str_c(set->ns),
                                                                    gv_str_c(set->name), e->now)) {
             at = INT64_MAX; /* an answer or an event comes first */
-        } else if (set->dirty && set->in_flight > 0) {
+        } else if ((set->dirty || at <= e->now) && set->in_flight > 0) {
             at = set->planned_at + REPLAN_AFTER_NS;
         }
         first = at < first ? at : first;

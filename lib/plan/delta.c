@@ -8,7 +8,7 @@ void gv_delta_begin(gv_delta *d, grove_builder *b) {
     *d = (gv_delta){.b = b};
 }
 
-void gv_delta_touch(gv_delta *d) {
+void gv_delta_open(gv_delta *d) {
     if (d->opened == 0) {
         grove_builder_open_object(d->b, NULL);
         d->opened = 1;
@@ -16,6 +16,11 @@ void gv_delta_touch(gv_delta *d) {
     for (; d->opened <= d->depth; d->opened++) {
         grove_builder_open_object(d->b, d->key[d->opened - 1]);
     }
+}
+
+void gv_delta_touch(gv_delta *d) {
+    gv_delta_open(d);
+    d->urgent = true;
 }
 
 void gv_delta_enter(gv_delta *d, const char *key) {
@@ -45,6 +50,14 @@ void gv_delta_int(gv_delta *d, const grove_node *live, const char *key, int64_t 
     gv_opt_int stands = gv_get_int(live, key);
     if (!stands.set || stands.value != value) {
         gv_delta_touch(d);
+        grove_builder_int64(d->b, key, value);
+    }
+}
+
+void gv_delta_count(gv_delta *d, const grove_node *live, const char *key, int64_t value) {
+    gv_opt_int stands = gv_get_int(live, key);
+    if (!stands.set || stands.value != value) {
+        gv_delta_open(d);
         grove_builder_int64(d->b, key, value);
     }
 }
@@ -99,14 +112,19 @@ static const char *word(gv_truth t) {
     return t == GV_TRUE ? "True" : t == GV_FALSE ? "False" : "Unknown";
 }
 
-static bool stands_so(const gv_work *w, const grove_node *live, const gv_condition *c) {
+/* As it shall be, but perhaps for the numbers in its message. */
+static bool means_so(const gv_work *w, const grove_node *live, const gv_condition *c) {
     if (c->absent) {
         return live == NULL;
     }
     bool old_clock = c->restart && !gv_str_eq(gv_get_str(live, "lastTransitionTime"), w->now_text);
     return live != NULL && !old_clock && gv_str_is(gv_get_str(live, "status"), word(c->status)) &&
-           gv_str_is(gv_get_str(live, "reason"), c->reason) &&
-           gv_str_eq(gv_get_str(live, "message"), c->message);
+           gv_str_is(gv_get_str(live, "reason"), c->reason);
+}
+
+static bool stands_so(const gv_work *w, const grove_node *live, const gv_condition *c) {
+    return means_so(w, live, c) &&
+           (c->absent || gv_str_eq(gv_get_str(live, "message"), c->message));
 }
 
 static void write_condition(gv_work *w, gv_delta *d, const grove_node *live, int64_t generation,
@@ -139,13 +157,15 @@ static const gv_condition *wanted(const gv_condition *want, uint32_t n, gv_str t
 bool gv_delta_conditions(gv_work *w, gv_delta *d, const gv_memo *memo, int64_t generation,
                          const gv_condition *want, uint32_t n) {
     bool same = true;
-    for (uint32_t i = 0; i < n && same; i++) {
-        same = stands_so(w, gv_condition_find(memo->conditions, want[i].type), &want[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        const grove_node *live = gv_condition_find(memo->conditions, want[i].type);
+        same = same && stands_so(w, live, &want[i]);
+        d->urgent = d->urgent || !means_so(w, live, &want[i]);
     }
     if (same) {
         return true;
     }
-    gv_delta_touch(d);
+    gv_delta_open(d);
     grove_builder_open_array(d->b, "conditions");
     /* What stands keeps its place, whoever wrote it; what is new comes after. */
     for (const grove_node *c = grove_node_first(memo->conditions); c;

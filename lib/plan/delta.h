@@ -15,6 +15,7 @@ typedef struct gv_delta {
     const char *key[GV_DELTA_DEPTH];
     uint32_t depth;  /* levels entered */
     uint32_t opened; /* of these, opened in the builder; the root counts as one */
+    bool urgent;     /* something else than counters differs */
 } gv_delta;
 
 void gv_delta_begin(gv_delta *d, grove_builder *b);
@@ -22,11 +23,14 @@ void gv_delta_begin(gv_delta *d, grove_builder *b);
 bool gv_delta_end(gv_delta *d);
 void gv_delta_enter(gv_delta *d, const char *key);
 void gv_delta_leave(gv_delta *d);
-/* Opens what is entered, so that a value may be written. */
+/* Opens what is entered, so that a value may be written; `open` for one that is not urgent. */
 void gv_delta_touch(gv_delta *d);
+void gv_delta_open(gv_delta *d);
 
 /* Each compares with the member of `live` (may be NULL) and writes only a difference. */
 void gv_delta_int(gv_delta *d, const grove_node *live, const char *key, int64_t value);
+/* A number that moves with every pod, and is not urgent. */
+void gv_delta_count(gv_delta *d, const grove_node *live, const char *key, int64_t value);
 void gv_delta_text(gv_delta *d, const grove_node *live, const char *key,
                    gv_str value); /* "": away */
 void gv_delta_away(gv_delta *d, const grove_node *live, const char *key);

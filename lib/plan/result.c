@@ -89,6 +89,7 @@ static void copy_action(copier *c, const gv_work *w, gv_act *from, grove_action 
                          .resource_version = text(c, from->rv),
                          .patch_type = from->patch_type,
                          .order = from->order,
+                         .flags = from->flags,
                          .node = text(c, from->node),
                          .reason = from->reason,
                          .text = text(c, from->text),

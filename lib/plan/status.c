@@ -49,6 +49,12 @@ grove_status gv_status_tell(gv_work *w, const gv_object *o, const gv_memo *memo,
     return status;
 }
 
+/* That nothing has happened yet to a clique or group is news to nobody; schedulers read gangs. */
+static bool is_first_word(gv_kind kind, const gv_memo *memo) {
+    return kind != GV_KIND_PODGANG && kind != GV_KIND_PODCLIQUESET &&
+           grove_node_first(memo->conditions) == NULL;
+}
+
 grove_status gv_status_end(gv_work *w, gv_delta *d, const gv_object *o, gv_memo *memo,
                            uint64_t sig) {
     if (!gv_delta_end(d)) {
@@ -63,10 +69,21 @@ grove_status gv_status_end(gv_work *w, gv_delta *d, const gv_object *o, gv_memo 
         return gv_work_nomem(w);
     }
     act->subresource = GROVE_SUBRESOURCE_STATUS;
+    act->flags = d->urgent && !is_first_word(h->kind, memo) ? 0 : GROVE_ACTION_CAN_WAIT;
     act->patch_type = GROVE_PATCH_MERGE;
     act->uid = gv_str_c(h->uid);
     act->rv = gv_str_c(h->rv);
     return gv_act_finish_body(w, act);
+}
+
+void gv_status_available(gv_delta *d, const grove_node *live, const char *key, int64_t value,
+                         int64_t all) {
+    gv_opt_int stands = gv_get_int(live, key);
+    if (value == all || value == 0 || !stands.set || stands.value >= all) {
+        gv_delta_int(d, live, key, value);
+    } else {
+        gv_delta_count(d, live, key, value);
+    }
 }
 
 void gv_status_progress(gv_work *w, gv_delta *d, const grove_node *live, const gv_progress *p) {
@@ -78,6 +95,15 @@ void gv_status_progress(gv_work *w, gv_delta *d, const grove_node *live, const g
                                  : p->ended_at);
 }
 
+/* A status that comes with events goes out with them: held back, it would tell them again. */
+static void keep_events_company(gv_work *w) {
+    for (size_t i = 0; i + 1 < w->acts.n; i++) {
+        if (w->acts.v[i + 1].verb == GROVE_VERB_EVENT) {
+            w->acts.v[i].flags &= ~GROVE_ACTION_CAN_WAIT;
+        }
+    }
+}
+
 grove_status gv_step_status(gv_work *w) {
     grove_status status = gv_status_cliques(w);
     if (status == GROVE_OK) {
@@ -86,5 +112,9 @@ grove_status gv_step_status(gv_work *w) {
     if (status == GROVE_OK) {
         status = gv_status_gangs(w);
     }
-    return status == GROVE_OK ? gv_status_set(w) : status;
+    if (status == GROVE_OK) {
+        status = gv_status_set(w);
+    }
+    keep_events_company(w);
+    return status;
 }

@@ -33,6 +33,10 @@ grove_status gv_status_end(gv_work *w, gv_delta *d, const gv_object *o, gv_memo 
 grove_status gv_status_tell(gv_work *w, const gv_object *o, const gv_memo *memo, int64_t scheduled,
                             gv_str lost, bool below, gv_str below_text);
 
+/* A number that people wait for: urgent when it comes to all or none, or leaves all. */
+void gv_status_available(gv_delta *d, const grove_node *live, const char *key, int64_t value,
+                         int64_t all);
+
 /* Signatures: everything that a status depends on, mixed. */
 uint64_t gv_sig_int(uint64_t sig, int64_t v);
 uint64_t gv_sig_text(uint64_t sig, gv_str s);

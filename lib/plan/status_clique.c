@@ -117,11 +117,11 @@ static grove_status write_clique(gv_work *w, gv_work_clique *c) {
     gv_status_begin(w, &d);
     gv_delta_int(&d, live, "observedGeneration", c->obj->u.head.generation);
     gv_delta_errors(w, &d, live, GV_KIND_PODCLIQUE, c->want->name);
-    gv_delta_int(&d, live, "replicas", (int64_t)c->n_pods);
-    gv_delta_int(&d, live, "readyReplicas", c->ready);
-    gv_delta_int(&d, live, "updatedReplicas", c->updated);
-    gv_delta_int(&d, live, "scheduleGatedReplicas", c->gated);
-    gv_delta_int(&d, live, "scheduledReplicas", c->scheduled);
+    gv_delta_count(&d, live, "replicas", (int64_t)c->n_pods);
+    gv_status_available(&d, live, "readyReplicas", c->ready, (int64_t)c->n_pods);
+    gv_delta_count(&d, live, "updatedReplicas", c->updated);
+    gv_delta_count(&d, live, "scheduleGatedReplicas", c->gated);
+    gv_delta_count(&d, live, "scheduledReplicas", c->scheduled);
     if (c->want->group == GV_STANDALONE) {
         gv_delta_text(&d, live, "hpaPodSelector",
                       gv_text(w, "%s=%s,%s=%.*s,%s=%.*s", GV_LABEL_MANAGED_BY, GV_MANAGER,

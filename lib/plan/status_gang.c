@@ -119,7 +119,7 @@ static grove_status write_gang(gv_work *w, gv_work_gang *g) {
         gv_str now = {NULL, 0};
         now.p = grove_node_textn(live, &now.n);
         if (now.p == NULL || !gv_str_eq(now, text)) {
-            gv_delta_touch(&d);
+            gv_delta_open(&d); /* the phase that follows takes it along */
             grove_builder_number(d.b, "placementScore", text.p, text.n);
         }
     }

@@ -48,7 +48,7 @@ static void write_progress(gv_work *w, gv_delta *d, const gv_work_group *g) {
     gv_delta_enter(d, "updateProgress");
     gv_status_progress(w, d, live, &g->progress);
     gv_delta_text(d, live, "podCliqueSetGenerationHash", g->progress.set_hash);
-    gv_delta_int(d, live, "updatedPodCliquesCount", g->members_updated);
+    gv_delta_count(d, live, "updatedPodCliquesCount", g->members_updated);
     gv_delta_int(d, live, "totalPodCliquesCount", g->want->replicas * (int64_t)g->want->n_members);
     write_selection(d, live, &g->progress, g->memo->progress.current_index);
     gv_delta_leave(d);
@@ -116,11 +116,11 @@ static grove_status write_group(gv_work *w, gv_work_group *g) {
     const grove_node *live = g->memo->status;
     gv_delta d;
     gv_status_begin(w, &d);
-    gv_delta_int(&d, live, "replicas",
-                 g->want->live_replicas < 0 ? g->want->asked : g->want->live_replicas);
-    gv_delta_int(&d, live, "scheduledReplicas", g->scheduled);
-    gv_delta_int(&d, live, "availableReplicas", g->available);
-    gv_delta_int(&d, live, "updatedReplicas", g->updated);
+    gv_delta_count(&d, live, "replicas",
+                   g->want->live_replicas < 0 ? g->want->asked : g->want->live_replicas);
+    gv_delta_count(&d, live, "scheduledReplicas", g->scheduled);
+    gv_status_available(&d, live, "availableReplicas", g->available, g->want->replicas);
+    gv_delta_count(&d, live, "updatedReplicas", g->updated);
     gv_delta_text(&d, live, "selector",
                   gv_text(w, "%s=%s,%s=%.*s,%s=%.*s", GV_LABEL_MANAGED_BY, GV_MANAGER,
                           GV_LABEL_PART_OF, ARG_STR(w->set), GV_LABEL_GROUP,

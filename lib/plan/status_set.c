@@ -43,9 +43,9 @@ static void write_progress(gv_work *w, gv_delta *d) {
     }
     gv_delta_enter(d, "updateProgress");
     gv_status_progress(w, d, live, &w->progress);
-    gv_delta_int(d, live, "updatedPodCliquesCount", done_cliques);
+    gv_delta_count(d, live, "updatedPodCliquesCount", done_cliques);
     gv_delta_int(d, live, "totalPodCliquesCount", cliques);
-    gv_delta_int(d, live, "updatedPodCliqueScalingGroupsCount", done_groups);
+    gv_delta_count(d, live, "updatedPodCliqueScalingGroupsCount", done_groups);
     gv_delta_int(d, live, "totalPodCliqueScalingGroupsCount", (int64_t)w->want->n_groups);
     write_running(w, d, live, &w->progress);
     gv_delta_leave(d);
@@ -182,8 +182,8 @@ grove_status gv_status_set(gv_work *w) {
     gv_delta_int(&d, live, "observedGeneration", w->pcs->u.head.generation);
     gv_delta_errors(w, &d, live, GV_KIND_PODCLIQUESET, w->set);
     gv_delta_int(&d, live, "replicas", (int64_t)w->want->n_replicas);
-    gv_delta_int(&d, live, "updatedReplicas", updated);
-    gv_delta_int(&d, live, "availableReplicas", available);
+    gv_delta_count(&d, live, "updatedReplicas", updated);
+    gv_status_available(&d, live, "availableReplicas", available, (int64_t)w->want->n_replicas);
     gv_delta_text(&d, live, "hpaPodSelector",
                   gv_text(w, "%s=%s,%s=%.*s", GV_LABEL_MANAGED_BY, GV_MANAGER, GV_LABEL_PART_OF,
                           ARG_STR(w->set)));

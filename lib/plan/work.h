@@ -147,6 +147,7 @@ typedef struct gv_act {
     grove_subresource subresource;
     grove_patch_type patch_type;
     int32_t order;
+    uint32_t flags; /* GROVE_ACTION_* */
     gv_str name, uid, rv, node;
     grove_doc *body; /* owned by the work */
     const char *reason;

@@ -212,6 +212,7 @@ static grove_status make_engine(cluster *c, const cluster_options *o, grove_erro
         return st;
     }
     grove_engine_options engine = {.size = (uint32_t)sizeof engine,
+                                   .status_quiet_ns = c->options.status_quiet_ns,
                                    .flags = o->engine_flags,
                                    .config = c->config,
                                    .bind_schedulers = o->binders ? o->binders

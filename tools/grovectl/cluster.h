@@ -15,9 +15,10 @@ typedef struct cluster_options {
     const char *binders;  /* schedulerNames that the engine places; NULL: all that the demo knows */
     int64_t start_ns;     /* 0: the simulator's own */
     uint64_t seed;
-    uint32_t engine_flags; /* GROVE_ENGINE_* */
-    uint32_t sim_flags;    /* GROVE_SIM_* */
-    int instant;           /* pods are Ready as soon as they are bound */
+    uint32_t engine_flags;   /* GROVE_ENGINE_* */
+    uint32_t sim_flags;      /* GROVE_SIM_* */
+    int64_t status_quiet_ns; /* as the engine's option */
+    int instant;             /* pods are Ready as soon as they are bound */
     int no_operator; /* neither engine nor admission: whoever speaks to its API is the operator */
     int strict_namespaces; /* a namespace that nobody made is an error, as on a server */
     int judge_children; /* PodCliques, groups and gangs have to be valid too: clients may write them */

@@ -184,6 +184,7 @@ GROVE_VERDICT_NONE = 0
 GROVE_VERDICT_PLACED = 1
 GROVE_VERDICT_INFEASIBLE = 2
 GROVE_VERDICT_UNKNOWN = 3
+GROVE_ACTION_CAN_WAIT = 1
 GROVE_QUANTITY_DECIMAL_SI = 0
 GROVE_QUANTITY_BINARY_SI = 1
 GROVE_QUANTITY_DECIMAL_EXPONENT = 2
@@ -527,6 +528,7 @@ class grove_engine_options(Structure):
     gangs_a_step: Any
     resync_ns: Any
     backoff_ns: Any
+    status_quiet_ns: Any
 
 
 class grove_engine_stats(Structure):
@@ -687,7 +689,7 @@ class grove_action(Structure):
     event_name: Any
     event_uid: Any
     event_kind: Any
-    reserved: Any
+    flags: Any
 
 
 class grove_wait(Structure):
@@ -1240,6 +1242,7 @@ grove_engine_options._fields_ = [
     ('gangs_a_step', c_uint32),
     ('resync_ns', c_int64),
     ('backoff_ns', c_int64),
+    ('status_quiet_ns', c_int64),
 ]
 grove_engine_stats._fields_ = [
     ('size', c_uint32),
@@ -1378,7 +1381,7 @@ grove_action._fields_ = [
     ('event_name', c_char_p),
     ('event_uid', c_char_p),
     ('event_kind', c_int32),
-    ('reserved', c_uint32),
+    ('flags', c_uint32),
 ]
 grove_wait._fields_ = [
     ('size', c_uint32),
