@@ -409,6 +409,24 @@ class Claims(unittest.TestCase):
                    {"after": "20s", "expect": [{"kind": "PodClique", "name": "s-0-b", "path": "status.readyReplicas", "equals": 0}]},
                    {"after": "2m", "expect": [{"kind": "PodCliqueSet", "path": "status.availableReplicas", "equals": 1}]}], settings=config())
 
+    def test_C142_C072_plan_shows_the_bottleneck(self):
+        made = make_set([clique("prefill", 3, minAvailable=1), clique("decode", 2, minAvailable=1)])
+        def plan(*scales, code=0, **ratio):
+            made["spec"]["template"]["ratios"] = [{"numerator": "decode", "denominator": "prefill", **ratio}]
+            words = [w for s in scales for w in ("--scale", s)]
+            out = self.call("plan", self.file("set.yaml", made), *words, code=code).stdout
+            return {m[1]: (int(m[2]), int(m[3]), m[4]) for m in re.finditer(r"(?m)^s-0-(\w+) +(\d+) +(\d+)(?:  (.*))?$", out)}
+        out = plan("prefill=6", min="667m", max=1, mode="Follow")
+        self.assertEqual([out[r][:2] for r in ("prefill", "decode")], [(6, 6), (2, 4)])
+        self.assertRegex(out["decode"][2], "^Follows: 2 asked for, 4 planned")
+        out = plan("prefill=3x", code=1, min="667m", mode="Clamp")
+        self.assertEqual([out[r][:2] for r in ("prefill", "decode")], [(9, 3), (2, 2)])
+        self.assertRegex(out["prefill"][2], "^Clamped: 9 asked for, 3 planned")
+        plan("prefill=9", code=1, min="667m", mode="Warn")
+        self.call("plan", self.file("set.yaml", made), "--scale", "nobody=3", code=2)
+        self.call("plan", self.file("set.yaml", made), "--scale", "prefill=y", code=2)
+        self.call("plan", self.file("set.yaml", made), code=2)
+
     def test_C190_two_instances_of_two_nodes_each(self):
         self.play([{"apply": os.path.abspath(manifest("07"))}, {"after": "2m", "scale": {
             "kind": "PodCliqueScalingGroup", "name": "llama-70b-0-model", "replicas": 2}},
