@@ -96,6 +96,12 @@ typedef struct grove_plan_request {
     uint64_t seed;                            /**< ties only; no name depends on it */
     uint32_t n_refusals;
     uint32_t flags; /**< zero */
+    /**
+     * Comma-separated schedulerNames whose gangs the caller finds places for, beside those of schedulers that
+     * cannot do without: their PodGangs remember where the pods are (docs/reference/annotations.md). NULL:
+     * none.
+     */
+    const char *bind_schedulers;
 } grove_plan_request;
 
 /* ---- results ---- */

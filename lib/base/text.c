@@ -54,3 +54,16 @@ gv_str gv_str_trim(gv_str s) {
     }
     return s;
 }
+
+bool gv_str_in_list(const char *list, gv_str word) {
+    gv_str rest = gv_str_c(list);
+    while (rest.n) {
+        const char *comma = memchr(rest.p, ',', rest.n);
+        size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
+        if (gv_str_eq(gv_str_trim((gv_str){rest.p, n}), word)) {
+            return true;
+        }
+        rest = comma ? (gv_str){comma + 1, rest.n - n - 1} : (gv_str){rest.p, 0};
+    }
+    return false;
+}

@@ -35,6 +35,8 @@ bool gv_str_ends(gv_str s, gv_str suffix);
 /* Decimal int64, whole string; false on anything else (also overflow). */
 bool gv_str_int64(gv_str s, int64_t *out);
 gv_str gv_str_trim(gv_str s); /* ASCII white space */
+/* Whether a comma-separated list has the word. */
+bool gv_str_in_list(const char *list, gv_str word);
 
 /* printf-like append, no floating point (a source check refuses %f %g %e). */
 grove_status gv_buf_fmt(grove_buf *buf, const char *fmt, ...) GROVE_PRINTF(2, 3);

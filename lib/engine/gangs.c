@@ -68,19 +68,6 @@ uint32_t gv_engine_gangs_waiting(const grove_engine *e) {
 
 /* ---- is the gang ours to place ---- */
 
-static bool in_list(const char *list, gv_str word) {
-    gv_str rest = gv_str_c(list);
-    while (rest.n) {
-        const char *comma = memchr(rest.p, ',', rest.n);
-        size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
-        if (gv_str_eq(gv_str_trim((gv_str){rest.p, n}), word)) {
-            return true;
-        }
-        rest = comma ? (gv_str){comma + 1, rest.n - n - 1} : (gv_str){rest.p, 0};
-    }
-    return false;
-}
-
 static gv_str scheduler_of(const grove_engine *e, const grove_node *podgang) {
     gv_str name = gv_node_get_str(gv_node_path(podgang, "metadata.labels"), GV_LABEL_SCHEDULER);
     return name.n ? name : gv_str_c(e->config->default_scheduler);
@@ -95,7 +82,7 @@ static bool is_released(const grove_engine *e, const grove_node *podgang) {
 
 static bool is_ours(const grove_engine *e, const grove_node *podgang) {
     return is_released(e, podgang) ||
-           (e->bind_schedulers && in_list(e->bind_schedulers, scheduler_of(e, podgang)));
+           (e->bind_schedulers && gv_str_in_list(e->bind_schedulers, scheduler_of(e, podgang)));
 }
 
 /* ---- keeping an answer ---- */

@@ -154,7 +154,8 @@ static grove_status make_plan(grove_engine *e, gv_set *set, int64_t now, grove_e
                              .name = set->name,
                              .config = e->config,
                              .now_ns = now,
-                             .seed = e->seed};
+                             .seed = e->seed,
+                             .bind_schedulers = e->bind_schedulers};
     grove_plan *plan = NULL;
     grove_status st = gv_engine_decisions_of(e, gv_str_c(set->ns), gv_str_c(set->name),
                                              &rq.placements, &rq.n_placements);

@@ -354,6 +354,9 @@ grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_
         st = fill_gang(&d, podgang);
     }
     if (st == GROVE_OK) {
+        st = gv_view_recall(v, store, d.topology, d.ns, podgang, out);
+    }
+    if (st == GROVE_OK) { /* what is asked for outweighs what is remembered */
         st = gv_view_siblings(v, store, podgang, d.topology, out);
     }
     gv_map_fini(&podgroups);

@@ -95,5 +95,8 @@ void gv_view_topologies_fini(gv_view *v); /* of view_gang.c, for gv_view_fini */
 grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_config *config,
                               const grove_node *podgang, uint32_t flags, gv_view_gang *out,
                               grove_error *err);
+/* view_places.c: adds what the PodGang remembers to the gang just described, as wishes. */
+grove_status gv_view_recall(gv_view *v, const grove_store *store, uint32_t topology, gv_str ns,
+                            const grove_node *podgang, const gv_view_gang *gang);
 
 #endif

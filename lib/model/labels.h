@@ -64,6 +64,10 @@
 #define GV_ANNOTATION_CROSS_GANG "libgrove.io/cross-gang-pack"
 /* PodGang, for the engine: "MODE KEY SKEW NAME", spread from the other replicas of the set or group NAME */
 #define GV_ANNOTATION_SPREAD "libgrove.io/spread"
+/* On a PodGang whose pods we find places for: which node each index of each clique has or had last, and the
+ * domain that the gang was packed into. */
+#define GV_ANNOTATION_PLACES "libgrove.io/places"
+#define GV_ANNOTATION_ANCHOR "libgrove.io/anchor-domain"
 
 /* ---- finalizers and the gate ---- */
 #define GV_FINALIZER_SET "grove.io/podcliqueset.grove.io"

@@ -376,7 +376,7 @@ static grove_status sync_gang(gv_work *w, uint32_t at) {
     if (status == GROVE_OK && g->placement != NULL) {
         status = follow_placement(w, g);
     }
-    return status;
+    return status == GROVE_OK ? gv_gang_remember(w, g) : status;
 }
 
 grove_status gv_step_gangs(gv_work *w) {

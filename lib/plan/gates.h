@@ -10,6 +10,9 @@
 grove_status gv_gate_open(gv_work *w, const gv_work_gang *g, const gv_work_clique *c,
                           const gv_pod *p);
 
+/* places.c: the PodGang remembers which node each index has, once the pods have theirs. */
+grove_status gv_gang_remember(gv_work *w, gv_work_gang *g);
+
 /* unplaced.c: the pods of a gang without a place get the condition that says so, once. */
 grove_status gv_gang_tell_unplaced(gv_work *w, const gv_work_gang *g, const char *text);
 /* Its pods were handed to a stock scheduler, and the minimum is not bound yet. */

@@ -164,7 +164,7 @@ gv_memo *gv_memory_of(gv_work *w, const gv_object *o) {
         grove_doc_unref(memo->doc);
         memo->doc = grove_doc_ref(o->u.document.doc);
         memo->node = o->u.document.node;
-        memo->body_sig = memo->status_sig = 0;
+        memo->body_sig = memo->status_sig = memo->places_sig = 0;
         read_memo(memo, o->u.head.kind);
     }
     m->touched += memo->epoch != m->epoch ? 1u : 0u;

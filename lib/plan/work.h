@@ -53,6 +53,7 @@ typedef struct gv_memo {
     uint64_t
         body_sig; /* signature of what was wanted when the body was last found equal; 0 never */
     uint64_t status_sig; /* the same of the status */
+    uint64_t places_sig; /* of a PodGang: the same of the places it remembers */
     uint32_t epoch;      /* plan in which it was last used */
     const grove_node *status, *conditions;
     gv_progress progress;

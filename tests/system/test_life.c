@@ -132,6 +132,102 @@ static void test_restart_changes_nothing(void **state) {
     world_check_rest(&w);
 }
 
+static const char *node_of(world *at, const char *selector, char *out, size_t cap) {
+    char name[128];
+    assert_true(world_pod_name(at, selector, 0, name, sizeof name));
+    return world_text(at, GROVE_KIND_POD, name, "/spec/nodeName", out, cap);
+}
+
+/* Workers that take a node each, with a group of them beside. */
+#define WIDE_SET                                                                                 \
+    "{\"apiVersion\":\"grove.io/"                                                                \
+    "v1alpha1\",\"kind\":\"PodCliqueSet\",\"metadata\":{\"name\":\"s\"},"                        \
+    "\"spec\":{\"replicas\":1,\"template\":{%s\"cliques\":[{\"name\":\"w\",\"spec\":{"           \
+    "\"roleName\":"                                                                              \
+    "\"w\",\"replicas\":%d,\"podSpec\":" WIDE_POD                                                \
+    "}},{\"name\":\"g\",\"spec\":{\"roleName\":\"g\","                                           \
+    "\"replicas\":1,\"podSpec\":" WIDE_POD "}}],\"podCliqueScalingGroups\":[{\"name\":\"cell\"," \
+    "\"cliqueNames\":[\"g\"],\"replicas\":1,\"minAvailable\":1}]}}}"
+#define WIDE_POD                                                                    \
+    "{\"containers\":[{\"name\":\"c\",\"image\":\"w:1\",\"resources\":{\"limits\":" \
+    "{\"nvidia.com/gpu\":\"4\"}}}]}"
+
+/* A worker is lost while nobody watches, and a node has come that would be the next in order. Who takes over
+ * has only what is written to bring the successor back. */
+static void test_places_outlive_the_engine(void **state) {
+    static const char worker[] = PODS "=s-0-w,grove.io/podclique-pod-index=1";
+    char name[128], before[128], after[128], text[1024];
+    world wide;
+    grove_error err = GROVE_ERROR_INIT;
+    (void)state;
+    world_start(&wide, env, (cluster_options){.nodes = "1x1x3x4"});
+    snprintf(text, sizeof text, WIDE_SET, "", 2);
+    world_apply(&wide, text);
+    world_settle(&wide);
+    node_of(&wide, worker, before, sizeof before);
+    assert_int_equal(grove_sim_add_nodes(wide.c->sim, "nodes=1,gpu=4,prefix=a", &err), GROVE_OK);
+    assert_true(world_pod_name(&wide, worker, 0, name, sizeof name));
+    world_delete(&wide, GROVE_KIND_POD, name);
+    grove_engine_free(wide.c->engine);
+    wide.c->engine = NULL;
+    world_run(&wide, 60 * SECOND);
+    assert_int_equal(cluster_restart_engine(wide.c, &err), GROVE_OK);
+    world_settle(&wide);
+    assert_string_equal(node_of(&wide, worker, after, sizeof after), before);
+    snprintf(text, sizeof text, "s-0-w:0=node-b0-r0-n0,1=%s;s-0-cell-0-g:0=node-b0-r0-n2", before);
+    char places[512];
+    assert_string_equal(world_text(&wide, GROVE_KIND_PODGANG, "s-0",
+                                   "/metadata/annotations/libgrove.io~1places", places,
+                                   sizeof places),
+                        text);
+    world_check_rest(&wide);
+    world_end(&wide);
+}
+
+/* Where the base gang is packed is written, too: a gang scaled out later goes there, although another rack
+ * would be as good. */
+static void test_scaled_gangs_follow_the_base(void **state) {
+    static const char settings[] =
+        "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n"
+        "topologyAwareScheduling: {enabled: true}\n---\n"
+        "apiVersion: grove.io/v1alpha1\nkind: ClusterTopologyBinding\nmetadata: {name: b}\n"
+        "spec: {levels: [{domain: rack, key: example.com/rack}]}\n";
+    static const char pack[] =
+        "\"topologyConstraint\":{\"topologyName\":\"b\",\"pack\":{\"required\":\"rack\"}},";
+    char text[1200], node[128];
+    world racks;
+    grove_error err = GROVE_ERROR_INIT;
+    (void)state;
+    cluster_options options = {.nodes = "blocks=1,racks=2,nodes=4,gpu=4,rack-key=example.com/rack"};
+    assert_int_equal(grove_config_new(env, &options.config), GROVE_OK);
+    assert_int_equal(grove_config_load(options.config, settings, strlen(settings), &err), GROVE_OK);
+    world_start(&racks, env, options);
+    for (int i = 0; i < 4; i++) { /* the first rack is taken */
+        snprintf(text, sizeof text,
+                 "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"f%d\","
+                 "\"namespace\":\"default\",\"labels\":{\"grove.io/podclique-pod-index\":\"%d\"}},"
+                 "\"spec\":{\"nodeName\":\"node-b0-r0-n%d\",%s}",
+                 i, i, i, &WIDE_POD[1]);
+        world_apply(&racks, text);
+    }
+    snprintf(text, sizeof text, WIDE_SET, pack, 1);
+    world_apply(&racks, text);
+    world_settle(&racks);
+    assert_non_null(strstr(node_of(&racks, PODS "=s-0-w", node, sizeof node), "-r1-"));
+    for (int i = 0; i < 2; i++) { /* both racks: two nodes taken, two free */
+        snprintf(text, sizeof text, "f%d", i);
+        world_delete(&racks, GROVE_KIND_POD, text);
+    }
+    world_settle(&racks);
+    assert_int_equal(cluster_restart_engine(racks.c, &err), GROVE_OK);
+    world_scale(&racks, GROVE_KIND_PODCLIQUESCALINGGROUP, "s-0-cell", 2);
+    world_settle(&racks);
+    assert_non_null(strstr(node_of(&racks, PODS "=s-0-cell-1-g", node, sizeof node), "-r1-"));
+    world_check_rest(&racks);
+    world_end(&racks);
+    grove_config_unref(options.config);
+}
+
 /* A stock scheduler with config.gangScheduling: pods are let go together, towards places that hold them
  * all, and it binds them one by one. A gang that does not fit stays gated whole. */
 static void test_stock_scheduler_gets_whole_gangs(void **state) {
@@ -287,6 +383,8 @@ int main(void) {
         LIFE(test_new_image_rolls_one_clique),
         LIFE(test_node_loss_heals),
         LIFE(test_restart_changes_nothing),
+        LIFE(test_places_outlive_the_engine),
+        LIFE(test_scaled_gangs_follow_the_base),
         LIFE(test_stock_scheduler_gets_whole_gangs),
         LIFE(test_explanations_are_to_the_point),
         LIFE(test_guarded_scale),

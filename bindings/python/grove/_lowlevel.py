@@ -665,6 +665,7 @@ class grove_plan_request(Structure):
     seed: Any
     n_refusals: Any
     flags: Any
+    bind_schedulers: Any
 
 
 class grove_action(Structure):
@@ -1359,6 +1360,7 @@ grove_plan_request._fields_ = [
     ('seed', c_uint64),
     ('n_refusals', c_uint32),
     ('flags', c_uint32),
+    ('bind_schedulers', c_char_p),
 ]
 grove_action._fields_ = [
     ('size', c_uint32),
