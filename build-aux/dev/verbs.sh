@@ -163,6 +163,8 @@ verb_model_check() { # [SCENARIO FAULTS LAG STATES DEPTH]: larger sizes than a t
     fi
     "$program" small 2 0
     "$program" small 1 1
+    "$program" small 2 1
+    "$program" one 3 0 999999999 1000 whole
     "$program" pair 2 0
     "$program" shrink 1 0
     "$program" grow 1 0 300000
@@ -383,7 +385,7 @@ usage: ./dev VERB [ARGS...]
   gates [NAME...]      what only CI waits for (docs/ci.md); --list shows them
   asan, tsan, clang, release, noyaml, arena
                        builds that variant and runs the suites on it
-  model-check [SCENARIO FAULTS LAG STATES DEPTH]   the planner in every interleaving of small worlds
+  model-check [SCENARIO FAULTS LAG STATES DEPTH [whole]]   the planner in every interleaving of small worlds
   fuzz [NAME] [--seconds N] [--seed N]
                        libFuzzer with ASan and UBSan, 60 s a target
   mutate plan|admission|sched [--seed N] [--count N]

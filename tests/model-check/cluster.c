@@ -12,49 +12,18 @@
 #define START (INT64_C(1800000000) * 1000000000)
 #define NS "t"
 
-static void must(grove_status st, const char *what) {
-    if (st < 0) {
-        fprintf(stderr, "model: %s: %s\n", what, grove_status_name(st));
-        abort();
-    }
-}
-
-static grove_doc *parse(model *m, const char *text) {
-    grove_doc *doc = NULL;
-    must(grove_doc_parse_yaml(m->env, text, strlen(text), 0, &doc, NULL), text);
-    return doc;
-}
-
-static grove_doc *merge(grove_doc *doc, grove_doc *patch) {
-    grove_doc *out = NULL;
-    must(
-        grove_merge_patch_apply(doc, grove_doc_root(doc), patch, grove_doc_root(patch), &out, NULL),
-        "merge");
-    return out;
-}
-
-/* doc with a few more members; takes doc over. */
-static grove_doc *with(model *m, grove_doc *doc, const char *json) {
-    grove_doc *patch = parse(m, json), *out = merge(doc, patch);
-    grove_doc_unref(patch);
-    grove_doc_unref(doc);
-    return out;
-}
-
 /* ---- sorted lists ---- */
 
-static bool before(const version *a, const version *b) {
+static bool before(const content *a, const content *b) {
     return a->kind != b->kind ? a->kind < b->kind : strcmp(a->name, b->name) < 0;
 }
 
-static void list_put(version **list, uint32_t *n, uint32_t cap, version *v) {
+static void list_put(version *list, uint32_t *n, uint32_t cap, version v) {
     uint32_t i = 0;
-    while (i < *n && before(list[i], v)) {
+    while (i < *n && before(list[i].is, v.is)) {
         i++;
     }
-    if (i < *n && list[i]->key == v->key) {
-        version_unref(list[i]);
-    } else {
+    if (i == *n || list[i].is->key != v.is->key) {
         if (*n == cap) {
             fprintf(stderr, "model: too many objects\n");
             abort();
@@ -62,13 +31,12 @@ static void list_put(version **list, uint32_t *n, uint32_t cap, version *v) {
         memmove(list + i + 1, list + i, (*n - i) * sizeof *list);
         (*n)++;
     }
-    list[i] = version_ref(v);
+    list[i] = v;
 }
 
-static void list_drop(version **list, uint32_t *n, uint64_t key) {
+static void list_drop(version *list, uint32_t *n, uint64_t key) {
     for (uint32_t i = 0; i < *n; i++) {
-        if (list[i]->key == key) {
-            version_unref(list[i]);
+        if (list[i].is->key == key) {
             memmove(list + i, list + i + 1, (*n - i - 1) * sizeof *list);
             (*n)--;
             return;
@@ -76,49 +44,16 @@ static void list_drop(version **list, uint32_t *n, uint64_t key) {
     }
 }
 
-/* ---- versions ---- */
+/* ---- what becomes of a content ---- */
 
-static uint64_t hash_of(model *m, const grove_node *node) {
-    grove_buf b;
-    grove_buf_init(&b, m->env);
-    must(grove_node_write_json(node, GROVE_WRITE_CANONICAL, &b, NULL), "write");
-    uint64_t h = gv_mix64(gv_fnv1a(GV_FNV_START, b.data, b.len));
-    grove_buf_fini(&b);
-    return h;
-}
-
-/* Takes doc over. */
-static version *version_new(model *m, gv_kind kind, grove_doc *doc) {
-    version *v = calloc(1, sizeof *v);
-    char text[64];
-    if (!v) {
-        abort();
+static const content *patched(model *m, const content *c, const char *json, uint64_t which) {
+    uint64_t key = gv_mix64(c->hash + which);
+    const content *next = table_get(&m->changes, key);
+    if (!next) {
+        next = content_of(m, c->kind, merged(m, grove_doc_ref(c->doc), parsed(m, json)));
+        table_put(&m->changes, key, next);
     }
-    doc = with(m, doc, "{metadata: {resourceVersion: null}}");
-    v->content = hash_of(m, grove_doc_root(doc));
-    for (const grove_node *n = grove_node_first(grove_doc_root(doc)); n;
-         n = grove_node_next(grove_doc_root(doc), n)) {
-        bool status = strcmp(grove_node_key(n, NULL), "status") == 0;
-        bool metadata = strcmp(grove_node_key(n, NULL), "metadata") == 0;
-        v->wanted += status || metadata ? 0 : hash_of(m, n);
-    }
-    static const char *const meta[] = {"/metadata/labels", "/metadata/annotations",
-                                       "/metadata/finalizers", "/metadata/uid",
-                                       "/metadata/deletionTimestamp"};
-    for (size_t i = 0; i < sizeof meta / sizeof *meta; i++) {
-        const grove_node *n = grove_node_at_path(grove_doc_root(doc), meta[i]);
-        v->wanted = gv_mix64(v->wanted + (n ? hash_of(m, n) : i));
-    }
-    v->refs = 1;
-    v->kind = kind;
-    v->rv = ++m->next_rv;
-    snprintf(text, sizeof text, "{metadata: {resourceVersion: \"%llu\"}}",
-             (unsigned long long)v->rv);
-    v->doc = with(m, doc, text);
-    v->name = grove_node_text(member(v, "/metadata/name"));
-    v->uid = grove_node_text(member(v, "/metadata/uid"));
-    v->key = object_key(kind, v->name);
-    return v;
+    return next;
 }
 
 /* Kinds whose changes nobody but the planner of the same set reads: their events arrive at once. */
@@ -126,59 +61,84 @@ static bool is_prompt(gv_kind kind) {
     return kind > GV_KIND_PODGANG && kind != GV_KIND_POD;
 }
 
-static void tell(model *m, state *s, version *v) {
-    if (m->lag == 0 || is_prompt(v->kind)) {
-        if (v->gone) {
-            list_drop(s->seen, &s->n_seen, v->key);
-        } else {
-            list_put(s->seen, &s->n_seen, MAX_OBJECTS, v);
+static void remember_departed(state *s, const version *pod) {
+    for (uint32_t i = 0; i < s->n_departed; i++) {
+        const content *d = s->departed[i].is;
+        if (d->owner_key == pod->is->owner_key && d->index == pod->is->index) {
+            list_drop(s->departed, &s->n_departed, d->key);
+            break;
         }
-        list_drop(s->own, &s->n_own, v->key);
+    }
+    list_put(s->departed, &s->n_departed, MAX_DEPARTED, *pod);
+}
+
+/* Of cliques that are nowhere any more the store forgets the pods as well. */
+static void forget_departed(state *s, uint64_t clique) {
+    for (uint32_t i = s->n_departed; i-- > 0;) {
+        if (s->departed[i].is->owner_key == clique) {
+            list_drop(s->departed, &s->n_departed, s->departed[i].is->key);
+        }
+    }
+}
+
+static void show(state *s, const version *v) {
+    const version *own = find_version(s->own, s->n_own, v->is->key);
+    if (own && (v->gone || v->rv >= own->rv)) {
+        list_drop(s->own, &s->n_own, v->is->key);
+    }
+    if (!v->gone) {
+        list_put(s->seen, &s->n_seen, MAX_OBJECTS, *v);
+        return;
+    }
+    list_drop(s->seen, &s->n_seen, v->is->key);
+    if (v->is->kind == GV_KIND_POD) {
+        remember_departed(s, v);
+    } else if (v->is->kind == GV_KIND_PODCLIQUE) {
+        forget_departed(s, v->is->uid_key);
+    }
+}
+
+static void tell(model *m, state *s, version v) {
+    if (m->lag == 0 || is_prompt(v.is->kind)) {
+        show(s, &v);
         return;
     }
     if (s->n_queue == MAX_QUEUE) {
         fprintf(stderr, "model: too many events\n");
         abort();
     }
-    s->queue[s->n_queue++] = version_ref(v);
+    s->queue[s->n_queue++] = v;
 }
 
-/* Stores the next version of an object; takes v over. */
-static void store(model *m, state *s, version *v) {
-    if (v->gone) {
-        list_drop(s->stored, &s->n_stored, v->key);
+/* Stores the next version of an object. */
+static void store(model *m, state *s, const content *c, uint64_t born, bool gone) {
+    version v = {.is = c, .rv = ++m->next_rv, .born = born, .gone = gone};
+    v.born = born ? born : v.rv;
+    if (gone) {
+        list_drop(s->stored, &s->n_stored, c->key);
     } else {
         list_put(s->stored, &s->n_stored, MAX_OBJECTS, v);
     }
     tell(m, s, v);
-    version_unref(v);
 }
 
-static version *changed(model *m, const version *v, grove_doc *doc) {
-    return version_new(m, v->kind, doc);
+static void store_patched(model *m, state *s, const version *v, const char *json, uint64_t which) {
+    store(m, s, patched(m, v->is, json, which), v->born, false);
 }
 
-static void store_merge(model *m, state *s, const version *v, const char *json) {
-    store(m, s, changed(m, v, with(m, grove_doc_ref(v->doc), json)));
-}
-
-static bool is_held(const version *v) {
-    return grove_node_size(member(v, "/metadata/finalizers")) > 0;
-}
+enum { LEAVES = 1, IS_SCHEDULED, IS_READY, IS_UNREADY, HAS_FAILED };
+#define LEAVING "{metadata: {deletionTimestamp: \"2027-01-15T08:00:00Z\"}}"
 
 /* A bound pod ends in its own time, and what has finalizers waits for them. */
-static void begin_end(model *m, state *s, version *v) {
-    bool bound = v->kind == GV_KIND_POD && text_of(v, "/spec/nodeName")[0] != '\0' &&
-                 strcmp(text_of(v, "/status/phase"), "Failed") != 0;
-    if (is_held(v) || bound) {
-        if (!member(v, "/metadata/deletionTimestamp")) {
-            store_merge(m, s, v, "{metadata: {deletionTimestamp: \"2027-01-15T08:00:00Z\"}}");
+static void begin_end(model *m, state *s, const version *v) {
+    const content *c = v->is;
+    if (c->held || (c->kind == GV_KIND_POD && c->bound && !c->failed)) {
+        if (!c->dying) {
+            store_patched(m, s, v, LEAVING, LEAVES);
         }
         return;
     }
-    version *last = changed(m, v, grove_doc_ref(v->doc));
-    last->gone = true;
-    store(m, s, last);
+    store(m, s, c, v->born, true);
 }
 
 /* ---- writes of the controller ---- */
@@ -193,15 +153,21 @@ static uint32_t count_birth(state *s, uint64_t key) {
         fprintf(stderr, "model: too many names\n");
         abort();
     }
-    s->births[s->n_births++] = (born){key, 1};
+    s->births[s->n_births++] = (birth){key, 1};
     return 1;
 }
 
-static version *create(model *m, state *s, gv_kind kind, grove_doc *body, const char *name) {
+static const content *created(model *m, state *s, gv_kind kind, grove_doc *body, const char *name,
+                              uint64_t body_hash) {
     char text[200];
     uint64_t key = object_key(kind, name);
     uint64_t uid = gv_mix64(key + count_birth(s, key));
+    uint64_t change = gv_mix64(gv_mix64(body_hash + uid) + (uint64_t)s->now);
+    const content *known = table_get(&m->changes, change);
     grove_buf time;
+    if (known) {
+        return known;
+    }
     grove_buf_init(&time, m->env);
     gv_time_format(s->now, &time);
     snprintf(text, sizeof text,
@@ -209,91 +175,91 @@ static version *create(model *m, state *s, gv_kind kind, grove_doc *body, const 
              "\"%s\"}}",
              (unsigned long long)uid, time.data);
     grove_buf_fini(&time);
-    return version_new(m, kind, with(m, grove_doc_ref(body), text));
+    known = content_of(m, kind, merged(m, grove_doc_ref(body), parsed(m, text)));
+    table_put(&m->changes, change, known);
+    return known;
 }
 
-static grove_doc *patched(model *m, const version *v, const write *w) {
+static const content refused; /* what a patch makes whose test failed */
+
+static const content *after_patch(model *m, const content *c, const write *w) {
     grove_doc *doc = NULL;
     if (w->patch_type == GROVE_PATCH_JSON) {
-        if (grove_json_patch_apply(v->doc, grove_doc_root(v->doc), w->body, grove_doc_root(w->body),
+        if (grove_json_patch_apply(c->doc, grove_doc_root(c->doc), w->body, grove_doc_root(w->body),
                                    &doc, NULL) < 0) {
-            return NULL; /* its test failed */
+            return &refused;
         }
     } else {
-        doc = merge(v->doc, w->body);
+        doc = merged(m, grove_doc_ref(c->doc), grove_doc_ref(w->body));
     }
     int64_t generation = 0;
-    grove_node_int64(member(v, "/metadata/generation"), &generation);
-    if (!grove_node_equal(grove_node_get(grove_doc_root(doc), "spec"), member(v, "/spec"))) {
+    grove_node_int64(member(c, "/metadata/generation"), &generation);
+    if (!grove_node_equal(grove_node_get(grove_doc_root(doc), "spec"), member(c, "/spec"))) {
         char text[64];
         snprintf(text, sizeof text, "{metadata: {generation: %lld}}", (long long)generation + 1);
-        doc = with(m, doc, text);
+        doc = merged(m, doc, parsed(m, text));
     }
-    return doc;
+    return content_of(m, c->kind, doc);
+}
+
+static const content *patched_by(model *m, const content *c, const write *w) {
+    uint64_t key = gv_mix64(gv_mix64(c->hash) + w->hash);
+    const content *next = table_get(&m->changes, key);
+    if (!next) {
+        next = after_patch(m, c, w);
+        table_put(&m->changes, key, next);
+    }
+    return next;
 }
 
 /* A pod is released only when its PodGang lists it: whoever places the gang must know of it. */
-static void check_listed(model *m, const state *s, const version *pod) {
-    const version *gang = find_version(
-        s->stored, s->n_stored,
-        object_key(GV_KIND_PODGANG, text_of(pod, "/metadata/labels/grove.io~1podgang")));
-    const grove_node *groups = member(gang, "/spec/podgroups");
-    for (const grove_node *g = grove_node_first(groups); g; g = grove_node_next(groups, g)) {
-        const grove_node *list = grove_node_get(g, "podReferences");
-        for (const grove_node *r = grove_node_first(list); r; r = grove_node_next(list, r)) {
-            const char *name = grove_node_text(grove_node_get(r, "name"));
-            if (name && strcmp(name, pod->name) == 0) {
-                return;
-            }
-        }
+static void check_listed(model *m, const state *s, const content *pod) {
+    uint64_t key = object_key(GV_KIND_PODGANG, pod->gang);
+    const version *gang = find_version(s->stored, s->n_stored, key);
+    if (!gang || !is_listed(gang->is, pod->name)) {
+        broken(m, "the gate of %s opened, and its stored gang does not list it", pod->name);
     }
-    broken(m, "the gate of %s opened, and its stored gang does not list it", pod->name);
 }
 
 static bool apply(model *m, state *s, const write *w, uint64_t rv) {
-    version *old = find_version(s->stored, s->n_stored, w->key);
+    const version *old = find_version(s->stored, s->n_stored, w->key);
     if (w->verb == GROVE_VERB_CREATE) {
         if (!old) {
-            store(m, s, create(m, s, w->kind, w->body, w->name));
+            store(m, s, created(m, s, w->kind, w->body, w->name, w->hash), 0, false);
         }
         return !old;
     }
-    if (!old || strcmp(old->uid, w->uid) != 0 || (rv != 0 && old->rv != rv)) {
+    if (!old || strcmp(old->is->uid, w->uid) != 0 || (rv != 0 && old->rv != rv)) {
         return false;
     }
     if (w->verb == GROVE_VERB_DELETE) {
         begin_end(m, s, old);
         return true;
     }
-    grove_doc *doc = patched(m, old, w);
-    if (!doc) {
+    const content *next = patched_by(m, old->is, w);
+    if (next == &refused) {
         return false;
     }
-    version *next = changed(m, old, doc);
-    if (next->content == old->content) {
+    if (next == old->is) {
         broken(m, "%s of %s changes nothing", w->reason, w->name);
     }
-    if (next->kind == GV_KIND_POD && pod_is_gated(old) && !pod_is_gated(next)) {
+    if (next->kind == GV_KIND_POD && old->is->gated && !next->gated) {
         check_listed(m, s, next);
     }
-    next->gone = member(next, "/metadata/deletionTimestamp") && !is_held(next);
-    store(m, s, next);
+    store(m, s, next, old->born, next->dying && !next->held);
     return true;
 }
 
 /* What the answer shows: the object as stored, or, of a deletion, as leaving. */
 static void hear(model *m, state *s, const write *w) {
-    version *now = find_version(s->stored, s->n_stored, w->key);
-    version *shown = find_version(s->seen, s->n_seen, w->key);
+    const version *now = find_version(s->stored, s->n_stored, w->key);
+    const version *shown = find_version(s->seen, s->n_seen, w->key);
     if (now && (!shown || shown->rv < now->rv)) {
-        list_put(s->own, &s->n_own, MAX_OBJECTS, now);
-    } else if (!now && shown && !member(shown, "/metadata/deletionTimestamp")) {
-        version *leaving = changed(
-            m, shown,
-            with(m, grove_doc_ref(shown->doc),
-                 "{metadata: {deletionTimestamp: \"2027-01-15T08:00:00Z\"}}"));
+        list_put(s->own, &s->n_own, MAX_OBJECTS, *now);
+    } else if (!now && shown && !shown->is->dying) {
+        version leaving = {
+            .is = patched(m, shown->is, LEAVING, LEAVES), .rv = ++m->next_rv, .born = shown->born};
         list_put(s->own, &s->n_own, MAX_OBJECTS, leaving);
-        version_unref(leaving);
     }
 }
 
@@ -309,49 +275,22 @@ bool carry_out(model *m, state *s, const write *w, uint64_t rv, bool heard) {
 
 bool has_event(const state *s, gv_kind kind) {
     for (uint32_t i = 0; i < s->n_queue; i++) {
-        if (s->queue[i]->kind == kind) {
+        if (s->queue[i].is->kind == kind) {
             return true;
         }
     }
     return false;
 }
 
-static void remember_departed(state *s, version *pod) {
-    const char *owner = text_of(pod, "/metadata/ownerReferences/0/uid");
-    const char *index = text_of(pod, "/metadata/labels/grove.io~1podclique-pod-index");
-    for (uint32_t i = 0; i < s->n_departed; i++) {
-        version *d = s->departed[i];
-        if (strcmp(text_of(d, "/metadata/ownerReferences/0/uid"), owner) == 0 &&
-            strcmp(text_of(d, "/metadata/labels/grove.io~1podclique-pod-index"), index) == 0) {
-            list_drop(s->departed, &s->n_departed, d->key);
-            break;
-        }
-    }
-    list_put(s->departed, &s->n_departed, MAX_DEPARTED, pod);
-}
-
-void deliver(model *m, state *s, gv_kind kind) {
-    (void)m;
+void deliver(state *s, gv_kind kind) {
     uint32_t i = 0;
-    while (s->queue[i]->kind != kind) {
+    while (s->queue[i].is->kind != kind) {
         i++;
     }
-    version *v = s->queue[i];
+    version v = s->queue[i];
     memmove(s->queue + i, s->queue + i + 1, (s->n_queue - i - 1) * sizeof *s->queue);
     s->n_queue--;
-    if (v->gone) {
-        list_drop(s->seen, &s->n_seen, v->key);
-        if (kind == GV_KIND_POD) {
-            remember_departed(s, v);
-        }
-    } else {
-        list_put(s->seen, &s->n_seen, MAX_OBJECTS, v);
-    }
-    version *own = find_version(s->own, s->n_own, v->key);
-    if (own && (v->gone || v->rv >= own->rv)) {
-        list_drop(s->own, &s->n_own, v->key);
-    }
-    version_unref(v);
+    show(s, &v);
 }
 
 /* ---- by itself ---- */
@@ -365,51 +304,48 @@ static const char unready[] =
     "{status: {phase: Running, conditions: [{type: PodScheduled, status: \"True\"}, {type: Ready, "
     "status: \"False\"}], containerStatuses: [{name: c, started: true, ready: false}]}}";
 
-static bool is_orphan(const state *s, const version *v) {
-    const char *owner = text_of(v, "/metadata/ownerReferences/0/uid");
+static bool is_orphan(const state *s, const content *c) {
+    static const char none[] = "";
     for (uint32_t i = 0; i < s->n_stored; i++) {
-        if (strcmp(s->stored[i]->uid, owner) == 0) {
+        if (s->stored[i].is->uid_key == c->owner_key) {
             return false;
         }
     }
-    return owner[0] != '\0';
+    return c->owner_key != text_key(none);
 }
 
 bool happen(model *m, state *s, uint32_t i) {
-    version *v = s->stored[i];
-    bool dying = member(v, "/metadata/deletionTimestamp") != NULL;
-    if (!dying && is_orphan(s, v)) {
-        begin_end(m, s, v);
+    version v = s->stored[i];
+    const content *c = v.is;
+    if (!c->dying && is_orphan(s, c)) {
+        begin_end(m, s, &v);
         return true;
     }
-    if (v->kind != GV_KIND_POD || strcmp(text_of(v, "/status/phase"), "Failed") == 0) {
+    if (c->kind != GV_KIND_POD || c->failed) {
         return false;
     }
-    if (dying) {
-        version *last = changed(m, v, grove_doc_ref(v->doc));
-        last->gone = true;
-        store(m, s, last);
+    if (c->dying) {
+        store(m, s, c, v.born, true);
         return true;
     }
-    if (pod_is_gated(v) || pod_is_ready(v)) {
+    if (c->gated || c->ready) {
         return false;
     }
-    bool bound = text_of(v, "/spec/nodeName")[0] != '\0';
-    store_merge(m, s, v, bound ? ready : scheduled);
+    store_patched(m, s, &v, c->bound ? ready : scheduled, c->bound ? IS_READY : IS_SCHEDULED);
     return true;
 }
 
 bool hurt(model *m, state *s, uint32_t i, int how) {
-    version *v = s->stored[i];
-    if (v->kind != GV_KIND_POD || !pod_is_active(v) || text_of(v, "/spec/nodeName")[0] == '\0') {
+    version v = s->stored[i];
+    if (v.is->kind != GV_KIND_POD || !pod_is_active(v.is) || !v.is->bound) {
         return false;
     }
     if (how == 0) {
-        store_merge(m, s, v, "{status: {phase: Failed, conditions: []}}");
-    } else if (how == 1 && pod_is_ready(v)) {
-        store_merge(m, s, v, unready);
+        store_patched(m, s, &v, "{status: {phase: Failed, conditions: []}}", HAS_FAILED);
+    } else if (how == 1 && v.is->ready) {
+        store_patched(m, s, &v, unready, IS_UNREADY);
     } else if (how == 2) {
-        begin_end(m, s, v);
+        begin_end(m, s, &v);
     } else {
         return false;
     }
@@ -427,18 +363,21 @@ bool edit(model *m, state *s) {
     gv_kind k = strcmp(kind, "pcs") == 0    ? GV_KIND_PODCLIQUESET
                 : strcmp(kind, "pcsg") == 0 ? GV_KIND_PODCLIQUESCALINGGROUP
                                             : GV_KIND_PODCLIQUE;
-    version *old = find_version(s->stored, s->n_stored, object_key(k, name));
+    const version *old = find_version(s->stored, s->n_stored, object_key(k, name));
     if (!old) {
         return false; /* not there yet */
     }
+    version v = *old;
     s->edits++;
     if (strcmp(text + at, "delete") == 0) {
-        begin_end(m, s, old);
+        begin_end(m, s, &v);
         return true;
     }
-    write w = {
-        .verb = GROVE_VERB_PATCH, .patch_type = GROVE_PATCH_MERGE, .body = parse(m, text + at)};
-    store(m, s, changed(m, old, patched(m, old, &w)));
+    write w = {.verb = GROVE_VERB_PATCH,
+               .patch_type = GROVE_PATCH_MERGE,
+               .hash = text_key(text),
+               .body = parsed(m, text + at)};
+    store(m, s, patched_by(m, v.is, &w), v.born, false);
     grove_doc_unref(w.body);
     return true;
 }
@@ -446,42 +385,24 @@ bool edit(model *m, state *s) {
 /* ---- the controller ends ---- */
 
 void restart(state *s, bool standby) {
-    for (uint32_t i = 0; i < s->n_rest; i++) {
-        write_unref(s->rest[i]);
-    }
-    s->n_rest = 0;
-    while (s->n_own) {
-        list_drop(s->own, &s->n_own, s->own[0]->key);
-    }
+    s->n_rest = s->n_own = 0;
     if (standby) {
         return; /* its caches are as old as the events that are still on their way */
     }
-    while (s->n_departed) {
-        list_drop(s->departed, &s->n_departed, s->departed[0]->key);
-    }
-    while (s->n_queue) {
-        version_unref(s->queue[--s->n_queue]);
-    }
-    while (s->n_seen) {
-        list_drop(s->seen, &s->n_seen, s->seen[0]->key);
-    }
-    for (uint32_t i = 0; i < s->n_stored; i++) {
-        list_put(s->seen, &s->n_seen, MAX_OBJECTS, s->stored[i]);
-    }
+    s->n_departed = s->n_queue = 0;
+    s->n_seen = s->n_stored;
+    memcpy(s->seen, s->stored, s->n_stored * sizeof *s->stored);
 }
 
 state *initial_state(model *m, uint32_t faults) {
-    state *s = calloc(1, sizeof *s);
-    if (!s) {
-        abort();
-    }
+    state *s = zeroed(sizeof *s);
     s->now = START;
     s->faults = faults;
-    grove_doc *doc = parse(m, m->what->set);
-    store(m, s, create(m, s, GV_KIND_PODCLIQUESET, doc, "s"));
+    grove_doc *doc = parsed(m, m->what->set);
+    store(m, s, created(m, s, GV_KIND_PODCLIQUESET, doc, "s", 1), 0, false);
     grove_doc_unref(doc);
     while (s->n_queue) {
-        deliver(m, s, s->queue[0]->kind);
+        deliver(s, s->queue[0].is->kind);
     }
     return s;
 }

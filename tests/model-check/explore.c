@@ -11,7 +11,6 @@
 
 #include "base/hash.h"
 
-#define TICK (INT64_C(31) * 1000000000) /* longer than any wait of the scenarios */
 #define ROUNDS_MAX 20
 #define CALM_STEPS 400
 
@@ -36,8 +35,11 @@ typedef struct explorer {
     size_t n_slots;
     state **frontier, **next;
     size_t n_frontier, n_next, cap_next;
-    uint64_t *calm; /* states known to come to rest: open addressing, 0 free */
-    size_t n_calm, calm_slots;
+    table calm;      /* states known to come to rest */
+    table classes;   /* WHOLE: of each merged state, what all its states lead to */
+    uint64_t *after; /* WHOLE: what the state that is looked at leads to */
+    size_t n_after, cap_after;
+    manner how;
     uint64_t rest; /* digest; 0 not yet known */
     uint64_t max_states;
 } explorer;
@@ -82,35 +84,31 @@ static bool visit(explorer *e, uint64_t hash, uint32_t parent, uint16_t step, ui
     return true;
 }
 
-static bool calm_has(const explorer *e, uint64_t hash, size_t *out_at) {
-    size_t at = hash & (e->calm_slots - 1);
-    while (e->calm[at] && e->calm[at] != hash) {
-        at = (at + 1) & (e->calm_slots - 1);
-    }
-    *out_at = at;
-    return e->calm[at] != 0;
+static uint64_t hash_of(const explorer *e, const state *s) {
+    return e->how == WHOLE ? state_hash(s) : merged_hash(s);
 }
 
-static void calm_add(explorer *e, uint64_t hash) {
-    size_t at = 0;
-    if (2 * e->n_calm >= e->calm_slots) {
-        uint64_t *old = e->calm;
-        size_t n = e->calm_slots;
-        e->calm_slots = n ? 2 * n : 4096;
-        e->calm = calloc(e->calm_slots, sizeof *e->calm);
-        if (!e->calm) {
-            abort();
-        }
-        for (size_t i = 0; i < n; i++) {
-            if (old[i] && !calm_has(e, old[i], &at)) {
-                e->calm[at] = old[i];
-            }
-        }
-        free(old);
+/* ---- that merged states behave alike ---- */
+
+static int compare_hashes(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Every state of a class leads to states of the same classes. */
+static void check_class(explorer *e, const state *s) {
+    uint64_t class = merged_hash(s), sum = 1, last = 0;
+    qsort(e->after, e->n_after, sizeof *e->after, compare_hashes);
+    for (size_t i = 0; i < e->n_after; i++) {
+        sum = e->after[i] != last ? gv_mix64(sum + e->after[i]) : sum;
+        last = e->after[i];
     }
-    if (!calm_has(e, hash, &at)) {
-        e->calm[at] = hash;
-        e->n_calm++;
+    uintptr_t here = (uintptr_t)(sum | 1);
+    const void *known = table_get(&e->classes, class);
+    if (!known) {
+        table_put(&e->classes, class, (const void *)here);
+    } else if ((uintptr_t)known != here) {
+        broken(e->m, "states that are merged do not lead to the same");
     }
 }
 
@@ -118,20 +116,17 @@ static void calm_add(explorer *e, uint64_t hash) {
 
 static void check_stored(model *m, const state *s) {
     for (uint32_t i = 0; i < s->n_stored; i++) {
-        const version *a = s->stored[i];
+        const content *a = s->stored[i].is;
         if (a->kind != GV_KIND_POD || !pod_is_active(a)) {
             continue;
         }
-        if (pod_is_gated(a) && text_of(a, "/spec/nodeName")[0]) {
+        if (a->gated && a->bound) {
             broken(m, "pod %s is gated and has a node", a->name);
         }
         for (uint32_t k = i + 1; k < s->n_stored; k++) {
-            const version *b = s->stored[k];
-            static const char index[] = "/metadata/labels/grove.io~1podclique-pod-index";
-            static const char owner[] = "/metadata/ownerReferences/0/uid";
-            if (b->kind == GV_KIND_POD && pod_is_active(b) &&
-                strcmp(text_of(a, owner), text_of(b, owner)) == 0 &&
-                strcmp(text_of(a, index), text_of(b, index)) == 0) {
+            const content *b = s->stored[k].is;
+            if (b->kind == GV_KIND_POD && pod_is_active(b) && a->owner_key == b->owner_key &&
+                a->index == b->index) {
                 broken(m, "pods %s and %s live with one index", a->name, b->name);
             }
         }
@@ -158,7 +153,7 @@ static uint64_t digest(const state *s) {
                                         "/metadata/labels/grove.io~1podclique"};
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->n_stored; i++) {
-        const version *v = s->stored[i];
+        const content *v = s->stored[i].is;
         uint64_t h = mix_text((uint64_t)v->kind, v->kind == GV_KIND_POD ? "" : v->name);
         for (size_t f = 0; f < sizeof facts / sizeof *facts; f++) {
             h = mix_text(h, text_of(v, facts[f]));
@@ -175,9 +170,9 @@ static uint64_t digest(const state *s) {
     return sum ? sum : 1;
 }
 
-static void deliver_all(model *m, state *s) {
+static void deliver_all(state *s) {
     while (s->n_queue) {
-        deliver(m, s, s->queue[0]->kind);
+        deliver(s, s->queue[0].is->kind);
     }
 }
 
@@ -189,19 +184,19 @@ typedef struct past {
     uint32_t n;
 } past;
 
-static bool past_has(const past *p, uint64_t key, uint64_t content) {
+static bool past_has(const past *p, uint64_t key, uint64_t what) {
     for (uint32_t i = 0; i < p->n; i++) {
-        if (p->v[i].key == key && p->v[i].content == content) {
+        if (p->v[i].key == key && p->v[i].content == what) {
             return true;
         }
     }
     return false;
 }
 
-static void past_add(past *p, uint64_t key, uint64_t content) {
+static void past_add(past *p, uint64_t key, uint64_t what) {
     if (p->n < sizeof p->v / sizeof *p->v) {
         p->v[p->n].key = key;
-        p->v[p->n++].content = content;
+        p->v[p->n++].content = what;
     }
 }
 
@@ -210,26 +205,26 @@ typedef struct quiet {
     past wanted, status;
 } quiet;
 
-static void quiet_add(quiet *q, const version *v) {
-    past_add(&q->wanted, v->key, v->wanted);
-    past_add(&q->status, v->key, v->content);
+static void quiet_add(quiet *q, const content *c) {
+    past_add(&q->wanted, c->key, c->wanted);
+    past_add(&q->status, c->key, c->hash);
 }
 
 /* No object is brought back to what it was; status may tell back what a write of ours has changed. */
-static void check_undone(model *m, quiet *q, const version *v, const write *w) {
+static void check_undone(model *m, quiet *q, const content *c, const write *w) {
     if (w->subresource == GROVE_SUBRESOURCE_STATUS) {
-        if (past_has(&q->status, v->key, v->content)) {
-            broken(m, "law (c): status of %s is told back without an event in between", v->name);
+        if (past_has(&q->status, c->key, c->hash)) {
+            broken(m, "law (c): status of %s is told back without an event in between", c->name);
         }
-        past_add(&q->status, v->key, v->content);
+        past_add(&q->status, c->key, c->hash);
         return;
     }
     /* A PodGang lists the pods there are: it follows what was written to those. */
-    if (v->kind != GV_KIND_PODGANG && past_has(&q->wanted, v->key, v->wanted)) {
-        broken(m, "law (c): %s is changed back without an event in between", v->name);
+    if (c->kind != GV_KIND_PODGANG && past_has(&q->wanted, c->key, c->wanted)) {
+        broken(m, "law (c): %s is changed back without an event in between", c->name);
     }
     q->status.n = 0;
-    quiet_add(q, v);
+    quiet_add(q, c);
 }
 
 /* Carries the writes of one plan out, up to the first that is not taken. */
@@ -241,13 +236,11 @@ static void carry_out_rest(explorer *e, state *s, quiet *q) {
         }
         const version *v = find_version(s->stored, s->n_stored, s->rest[i]->key);
         if (v && q) {
-            check_undone(m, q, v, s->rest[i]);
+            check_undone(m, q, v->is, s->rest[i]);
         }
     }
-    while (s->n_rest) {
-        write_unref(s->rest[--s->n_rest]);
-    }
-    deliver_all(m, s);
+    s->n_rest = 0;
+    deliver_all(s);
 }
 
 /* Plans and applies until there is nothing to do; law (b) counts the rounds. */
@@ -257,7 +250,7 @@ static void come_quiet(explorer *e, state *s) {
     uint32_t rounds = 0;
     carry_out_rest(e, s, NULL); /* a plan of before the latest events */
     for (uint32_t i = 0; i < s->n_stored; i++) {
-        quiet_add(&q, s->stored[i]);
+        quiet_add(&q, s->stored[i].is);
     }
     for (make_plan(m, s); s->n_rest > 0 && !m->broken[0]; make_plan(m, s)) {
         carry_out_rest(e, s, &q);
@@ -283,8 +276,8 @@ static void check_rest(explorer *e, const state *s) {
     if (e->rest == 0) {
         e->rest = d;
         for (uint32_t i = 0; i < s->n_stored; i++) {
-            if (s->stored[i]->kind == GV_KIND_POD && !pod_is_ready(s->stored[i])) {
-                broken(e->m, "at rest pod %s is not ready", s->stored[i]->name);
+            if (s->stored[i].is->kind == GV_KIND_POD && !s->stored[i].is->ready) {
+                broken(e->m, "at rest pod %s is not ready", s->stored[i].is->name);
             }
         }
     } else if (e->rest != d) {
@@ -298,12 +291,11 @@ static void check_convergence(explorer *e, const state *from) {
     state *s = state_copy(from);
     uint64_t chain[CALM_STEPS];
     uint32_t n = 0, ticks = 0;
-    size_t at = 0;
     s->faults = 0;
     m->calm = true;
     while (!m->broken[0]) {
-        uint64_t h = state_hash(s);
-        if (e->n_calm > 0 && calm_has(e, h, &at)) {
+        uint64_t h = hash_of(e, s);
+        if (table_get(&e->calm, h)) {
             break;
         }
         if (n == CALM_STEPS) {
@@ -322,10 +314,10 @@ static void check_convergence(explorer *e, const state *from) {
         }
     }
     for (uint32_t i = 0; i < n && !m->broken[0]; i++) {
-        calm_add(e, chain[i]);
+        table_put(&e->calm, chain[i], e);
     }
     m->calm = false;
-    state_free(s);
+    free(s);
 }
 
 /* ---- steps ---- */
@@ -347,11 +339,15 @@ static void arrive(explorer *e, state *s, uint32_t parent, enum step_kind kind, 
     uint16_t step = (uint16_t)((unsigned)kind << 12 | (argument & 0xfff));
     uint16_t depth = parent == UINT32_MAX ? 0 : (uint16_t)(e->nodes[parent].depth + 1);
     e->r->transitions++;
-    if (e->m->broken[0] || !visit(e, state_hash(s), parent, step, depth)) {
+    if (e->how == WHOLE) {
+        e->after = grown(e->after, e->n_after, &e->cap_after, sizeof *e->after);
+        e->after[e->n_after++] = merged_hash(s);
+    }
+    if (e->m->broken[0] || !visit(e, hash_of(e, s), parent, step, depth)) {
         if (e->m->broken[0] && !e->r->trace[0] && parent != UINT32_MAX) {
             tell_trace(e, parent);
         }
-        state_free(s);
+        free(s);
         return;
     }
     e->r->depth = depth;
@@ -366,30 +362,20 @@ static void arrive(explorer *e, state *s, uint32_t parent, enum step_kind kind, 
     e->next[e->n_next++] = s;
 }
 
-static void drop_rest(state *s) {
-    while (s->n_rest) {
-        write_unref(s->rest[--s->n_rest]);
-    }
-}
-
 /* One of the writes that may go now, in one of its outcomes. */
 static void take_write(explorer *e, const state *from, uint32_t at, uint32_t i,
                        enum step_kind how) {
     state *s = state_copy(from);
-    write *w = write_ref(s->rest[i]);
-    uint64_t rv = s->rest_rv[i];
     bool arrives = how != LOSE_REQUEST, heard = how == WRITE;
-    bool ok = arrives && carry_out(e->m, s, w, rv, heard);
+    bool ok = arrives && carry_out(e->m, s, s->rest[i], s->rest_rv[i], heard);
     s->faults -= how != WRITE;
     if (!ok || !heard) {
-        drop_rest(s); /* the next plan starts from what is visible then */
+        s->n_rest = 0; /* the next plan starts from what is visible then */
     } else {
-        write_unref(s->rest[i]);
         memmove(s->rest + i, s->rest + i + 1, (s->n_rest - i - 1) * sizeof *s->rest);
         memmove(s->rest_rv + i, s->rest_rv + i + 1, (s->n_rest - i - 1) * sizeof *s->rest_rv);
         s->n_rest--;
     }
-    write_unref(w);
     arrive(e, s, at, how, i);
 }
 
@@ -426,7 +412,7 @@ static void writes(explorer *e, const state *from, uint32_t at) {
             take_write(e, s, at, i, LOSE_REPLY);
         }
     }
-    state_free(s);
+    free(s);
 }
 
 static void by_itself(explorer *e, const state *from, uint32_t at) {
@@ -435,7 +421,7 @@ static void by_itself(explorer *e, const state *from, uint32_t at) {
         if (happen(e->m, s, i)) {
             arrive(e, s, at, HAPPEN, i);
         } else {
-            state_free(s);
+            free(s);
         }
         for (int how = 0; from->faults > 0 && how < 3; how++) {
             s = state_copy(from);
@@ -443,7 +429,7 @@ static void by_itself(explorer *e, const state *from, uint32_t at) {
             if (hurt(e->m, s, i, how)) {
                 arrive(e, s, at, HURT, i * 4 + (uint32_t)how);
             } else {
-                state_free(s);
+                free(s);
             }
         }
     }
@@ -454,7 +440,7 @@ static void outside(explorer *e, const state *from, uint32_t at) {
     if (edit(e->m, s)) {
         arrive(e, s, at, EDIT, s->edits);
     } else {
-        state_free(s);
+        free(s);
     }
     for (int how = 0; from->faults > 0 && how < 3; how++) {
         s = state_copy(from);
@@ -469,10 +455,11 @@ static void outside(explorer *e, const state *from, uint32_t at) {
 }
 
 static void expand(explorer *e, const state *s, uint32_t at) {
+    e->n_after = 0;
     for (int kind = 0; kind < GV_KIND_COUNT; kind++) {
         if (has_event(s, (gv_kind)kind)) {
             state *t = state_copy(s);
-            deliver(e->m, t, (gv_kind)kind);
+            deliver(t, (gv_kind)kind);
             arrive(e, t, at, DELIVER, (uint32_t)kind);
         }
     }
@@ -481,10 +468,14 @@ static void expand(explorer *e, const state *s, uint32_t at) {
         by_itself(e, s, at);
         outside(e, s, at);
     }
+    if (e->how == WHOLE && !e->m->broken[0]) {
+        check_class(e, s);
+    }
 }
 
-void explore(model *m, uint32_t faults, uint64_t max_states, uint32_t max_depth, result *out) {
-    explorer e = {.m = m, .r = out, .max_states = max_states};
+void explore(model *m, manner how, uint32_t faults, uint64_t max_states, uint32_t max_depth,
+             result *out) {
+    explorer e = {.m = m, .how = how, .r = out, .max_states = max_states};
     *out = (result){0};
     arrive(&e, initial_state(m, faults), UINT32_MAX, EDIT, 0);
     size_t first = 0;
@@ -500,18 +491,21 @@ void explore(model *m, uint32_t faults, uint64_t max_states, uint32_t max_depth,
             if (!m->broken[0]) {
                 expand(&e, level[i], (uint32_t)(first + i));
             }
-            state_free(level[i]);
+            free(level[i]);
         }
         free(level);
         first += n;
     }
     out->complete = e.n_next == 0 && !m->broken[0];
     out->states = e.n_nodes;
+    out->classes = e.classes.live;
     for (size_t i = 0; i < e.n_next; i++) {
-        state_free(e.next[i]);
+        free(e.next[i]);
     }
     free(e.next);
     free(e.nodes);
     free(e.slots);
-    free(e.calm);
+    free(e.after);
+    table_fini(&e.calm);
+    table_fini(&e.classes);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage: model_check [SCENARIO [FAULTS [LAG [STATES [DEPTH]]]]]
+ * usage: model_check [SCENARIO [FAULTS [LAG [STATES [DEPTH [whole]]]]]]
  *
  * Without arguments: the small sizes, complete, and the planted faults; for every test run (the smallest
  * only where GROVE_MODEL_CHECK is set). With them: that one, with at most so many faults, undelivered
- * events, states and steps.
+ * events, states and steps; with `whole` every state by itself, and whether merged ones behave alike.
  */
 #include "model.h"
 
@@ -35,6 +35,7 @@ static const char *const new_image[] = {
     NULL};
 
 static const scenario scenarios[] = {
+    {"one", HEAD CLIQUE("a", "1", "1"), NULL},
     {"small", HEAD CLIQUE("a", "1", "1") CLIQUE("b", "1", "1") GROUP("b", "1"), NULL},
     {"pair", HEAD CLIQUE("a", "2", "1"), NULL},
     {"shrink", HEAD CLIQUE("a", "2", "1"), scale_clique},
@@ -59,74 +60,64 @@ typedef struct plan_of_run {
     uint32_t faults, lag;
     uint64_t states;
     uint32_t depth;
+    manner how;
 } plan_of_run;
 
-static void run(const plan_of_run *p, void (*plant)(model *, const state *, write **, uint32_t *),
-                uint64_t plant_at, char *why, size_t why_cap, result *r) {
-    model m = {
-        .what = find_scenario(p->scenario), .lag = p->lag, .plant = plant, .plant_at = plant_at};
-    if (grove_env_new(NULL, &m.env) < 0 || grove_planner_new(m.env, &m.warm) < 0) {
-        abort();
+typedef void planted_fault(model *m, const state *s, const write **writes, uint32_t *n);
+
+static void run(const plan_of_run *p, planted_fault *plant, uint64_t plant_at, char *why,
+                size_t why_cap, result *r) {
+    model *m = model_new(find_scenario(p->scenario), p->lag);
+    m->plant = plant;
+    m->plant_at = plant_at;
+    explore(m, p->how, p->faults, p->states, p->depth, r);
+    snprintf(why, why_cap, "%s", m->broken);
+    printf("%-8s faults %u, lag %u: %llu states", p->scenario, p->faults, p->lag,
+           (unsigned long long)r->states);
+    if (p->how == WHOLE) {
+        printf(" (%llu merged)", (unsigned long long)r->classes);
     }
-    explore(&m, p->faults, p->states, p->depth, r);
-    snprintf(why, why_cap, "%s", m.broken);
-    printf("%-8s faults %u, lag %u: %llu states, %llu transitions, %llu plans, depth %u, rounds at "
-           "most %u, "
-           "frontier %s%s%s\n",
-           p->scenario, p->faults, p->lag, (unsigned long long)r->states,
-           (unsigned long long)r->transitions, (unsigned long long)m.n_plans, r->depth, r->rounds,
+    printf(", %llu transitions, %llu plans, depth %u, rounds at most %u, frontier %s%s%s\n",
+           (unsigned long long)r->transitions, (unsigned long long)m->n_plans, r->depth, r->rounds,
            r->complete ? "empty" : "not empty", why[0] ? ": " : "", why);
     if (why[0]) {
         printf("   after%s\n", r->trace);
     }
     fflush(stdout);
-    plans_free(&m);
-    grove_planner_free(m.warm);
-    grove_env_unref(m.env);
+    model_free(m);
 }
 
 /* ---- planted faults: each must be found ---- */
 
-static write *copy_write(const write *w) {
-    write *c = malloc(sizeof *c);
-    if (!c) {
-        abort();
-    }
-    *c = *w;
-    c->refs = 1;
-    c->body = w->body ? grove_doc_ref(w->body) : NULL;
+static write copy_write(const write *w) {
+    write c = *w;
+    c.body = w->body ? grove_doc_ref(w->body) : NULL;
     return c;
 }
 
+static void put_write(const write **writes, uint32_t *n, uint32_t at, const write *w) {
+    memmove(writes + at + 1, writes + at, (*n - at) * sizeof *writes);
+    writes[at] = w;
+    (*n)++;
+}
+
 /* Pods' names drawn anew by each life of the controller, instead of computed. */
-static void plant_names(model *m, const state *s, write **writes, uint32_t *n) {
-    (void)m;
+static void plant_names(model *m, const state *s, const write **writes, uint32_t *n) {
     for (uint32_t i = 0; i < *n; i++) {
         if (writes[i]->verb != GROVE_VERB_CREATE || writes[i]->kind != GV_KIND_POD) {
             continue;
         }
-        write *c = copy_write(writes[i]);
+        write c = copy_write(writes[i]);
         char text[160];
-        grove_doc *patch = NULL, *body = NULL;
-        snprintf(c->name, sizeof c->name, "%.70s-%u", writes[i]->name, s->faults % 10);
-        snprintf(text, sizeof text, "{\"metadata\":{\"name\":\"%s\"}}", c->name);
-        if (grove_doc_parse_json(m->env, text, strlen(text), 0, &patch, NULL) < 0 ||
-            grove_merge_patch_apply(c->body, grove_doc_root(c->body), patch, grove_doc_root(patch),
-                                    &body, NULL) < 0) {
-            abort();
-        }
-        grove_doc_unref(patch);
-        grove_doc_unref(c->body);
-        c->body = body;
-        c->key = object_key(c->kind, c->name);
-        c->content += s->faults + 1;
-        write_unref(writes[i]);
-        writes[i] = c;
+        snprintf(c.name, sizeof c.name, "%.70s-%u", writes[i]->name, s->faults % 10);
+        snprintf(text, sizeof text, "{\"metadata\":{\"name\":\"%s\"}}", c.name);
+        c.body = merged(m, c.body, parsed(m, text));
+        writes[i] = write_interned(m, &c);
     }
 }
 
 /* Gates are opened before the pods stand in their PodGang instead of after. */
-static void plant_order(model *m, const state *s, write **writes, uint32_t *n) {
+static void plant_order(model *m, const state *s, const write **writes, uint32_t *n) {
     static const char patch[] = "[{\"op\":\"remove\",\"path\":\"/spec/schedulingGates/0\"}]";
     for (uint32_t i = 0; i < *n; i++) {
         if (writes[i]->kind != GV_KIND_PODGANG || writes[i]->verb != GROVE_VERB_PATCH ||
@@ -134,42 +125,31 @@ static void plant_order(model *m, const state *s, write **writes, uint32_t *n) {
             continue;
         }
         for (uint32_t k = 0; k < s->n_seen && *n < MAX_REST; k++) {
-            const version *pod = s->seen[k];
-            if (pod->kind != GV_KIND_POD || !pod_is_gated(pod) || !pod_is_active(pod)) {
+            const content *pod = s->seen[k].is;
+            if (pod->kind != GV_KIND_POD || !pod->gated || !pod_is_active(pod)) {
                 continue;
             }
-            write *w = copy_write(writes[i]);
-            w->kind = GV_KIND_POD;
-            w->patch_type = GROVE_PATCH_JSON;
-            w->needs_rv = false;
-            w->order--;
-            snprintf(w->name, sizeof w->name, "%s", pod->name);
-            snprintf(w->uid, sizeof w->uid, "%s", pod->uid);
-            w->key = pod->key;
-            w->content += pod->key;
-            grove_doc_unref(w->body);
-            if (grove_doc_parse_json(m->env, patch, strlen(patch), 0, &w->body, NULL) < 0) {
-                abort();
-            }
-            memmove(writes + 1, writes, *n * sizeof *writes);
-            writes[0] = w;
-            (*n)++;
+            write w = *writes[i];
+            w.kind = GV_KIND_POD;
+            w.patch_type = GROVE_PATCH_JSON;
+            w.needs_rv = false;
+            w.order--;
+            snprintf(w.name, sizeof w.name, "%s", pod->name);
+            snprintf(w.uid, sizeof w.uid, "%s", pod->uid);
+            w.body = parsed(m, patch);
+            put_write(writes, n, 0, write_interned(m, &w));
             return;
         }
     }
 }
 
-static void plant_twice(model *m, const state *s, write **writes, uint32_t *n) {
-    (void)m;
+static void plant_twice(model *m, const state *s, const write **writes, uint32_t *n) {
     (void)s;
     for (uint32_t i = 0; i < *n && *n < MAX_REST; i++) {
         if (writes[i]->verb == GROVE_VERB_PATCH) {
-            write *again = copy_write(writes[i]);
-            again->needs_rv = false;
-            again->content++;
-            memmove(writes + i + 2, writes + i + 1, (*n - i - 1) * sizeof *writes);
-            writes[i + 1] = again;
-            (*n)++;
+            write again = copy_write(writes[i]);
+            again.needs_rv = false;
+            put_write(writes, n, i + 1, write_interned(m, &again));
             return;
         }
     }
@@ -186,8 +166,7 @@ static void verdict(bool ok, const char *what) {
 }
 
 /* A planted fault is found: everywhere it stands, or in the one state that `at` names. */
-static void planted(const plan_of_run *p, const char *what,
-                    void (*plant)(model *, const state *, write **, uint32_t *), uint64_t at,
+static void planted(const plan_of_run *p, const char *what, planted_fault *plant, uint64_t at,
                     uint32_t least_depth) {
     result r;
     char why[512], text[128];
@@ -198,12 +177,18 @@ static void planted(const plan_of_run *p, const char *what,
 
 static void every_test_run(void) {
     static const plan_of_run runs[] = {
-        {"small", 0, 3, UINT64_MAX, 1000},
-        {"small", 1, 0, UINT64_MAX, 1000},
-        {"pair", 1, 0, UINT64_MAX, 1000},
+        {"small", 0, 3, UINT64_MAX, 1000, MERGED},
+        {"small", 1, 0, UINT64_MAX, 1000, MERGED},
+        {"pair", 1, 0, UINT64_MAX, 1000, MERGED},
     };
-    static const plan_of_run deep = {"small", 0, 1, UINT64_MAX, 1000};
-    static const plan_of_run lost = {"pair", 1, 1, UINT64_MAX, 1000};
+    /* Every state by itself: what is merged elsewhere leads to the same. */
+    static const plan_of_run whole[] = {
+        {"one", 2, 0, UINT64_MAX, 1000, WHOLE},
+        {"small", 0, 2, UINT64_MAX, 1000, WHOLE},
+        {"pair", 1, 0, UINT64_MAX, 1000, WHOLE},
+    };
+    static const plan_of_run deep = {"small", 0, 1, UINT64_MAX, 1000, MERGED};
+    static const plan_of_run lost = {"pair", 1, 1, UINT64_MAX, 1000, MERGED};
     result r;
     char why[512], text[128];
     bool few = getenv("GROVE_MODEL_CHECK") != NULL;
@@ -211,6 +196,12 @@ static void every_test_run(void) {
         run(&runs[i], NULL, 0, why, sizeof why, &r);
         snprintf(text, sizeof text, "%s, %u faults, lag %u", runs[i].scenario, runs[i].faults,
                  runs[i].lag);
+        verdict(r.complete && !why[0], text);
+    }
+    for (size_t i = 0; i < sizeof whole / sizeof *whole && !few; i++) {
+        run(&whole[i], NULL, 0, why, sizeof why, &r);
+        snprintf(text, sizeof text, "%s, %u faults, lag %u: merged states behave alike",
+                 whole[i].scenario, whole[i].faults, whole[i].lag);
         verdict(r.complete && !why[0], text);
     }
     run(&deep, NULL, 0, why, sizeof why, &r);
@@ -228,12 +219,13 @@ int main(int argc, char **argv) {
     result r;
     char why[512];
     if (argc > 1) {
-        plan_of_run p = {argv[1], argc > 2 ? (uint32_t)atoi(argv[2]) : 1,
+        plan_of_run p = {argv[1],
+                         argc > 2 ? (uint32_t)atoi(argv[2]) : 1,
                          argc > 3 ? (uint32_t)atoi(argv[3]) : 1,
                          argc > 4 ? strtoull(argv[4], NULL, 10) : UINT64_MAX,
-                         argc > 5 ? (uint32_t)atoi(argv[5]) : 1000};
-        run(&p, argc > 6 ? (strcmp(argv[6], "names") == 0 ? plant_names : plant_order) : NULL, 0,
-            why, sizeof why, &r);
+                         argc > 5 ? (uint32_t)atoi(argv[5]) : 1000,
+                         argc > 6 && strcmp(argv[6], "whole") == 0 ? WHOLE : MERGED};
+        run(&p, NULL, 0, why, sizeof why, &r);
         return why[0] ? 1 : 0;
     }
     every_test_run();
