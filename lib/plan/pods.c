@@ -287,8 +287,9 @@ static grove_status sync_clique(gv_work *w, gv_work_clique *c) {
     if (active > wanted && duplicates == 0) {
         return scale_in(w, c, (uint32_t)(active - wanted));
     }
-    /* A clique about to be rewritten makes its pods from what it will be. */
-    if (active < wanted && !c->writes) {
+    /* A clique about to be rewritten, now or once its turn is known to stand, makes its pods from what it
+     * will be. */
+    if (active < wanted && !c->writes && !gv_clique_is_next(w, c)) {
         return scale_out(w, c, (uint32_t)(wanted - active));
     }
     return GROVE_OK;

@@ -31,6 +31,11 @@ bool gv_clique_needs_turn(const gv_work *w, const gv_work_clique *c) {
            !gv_is_turn(w, c->want->replica);
 }
 
+bool gv_clique_is_next(const gv_work *w, const gv_work_clique *c) {
+    return c->want->group == GV_STANDALONE && gv_clique_needs_turn(w, c) &&
+           w->progress.current_index == w->want->replicas[c->want->replica].index;
+}
+
 static gv_progress start(const gv_work *w, gv_str clique_hash) {
     return (gv_progress){.set = true,
                          .started_now = true,

@@ -297,6 +297,8 @@ uint32_t gv_pod_place(const gv_work_clique *c, const gv_pod *p); /* observe.c */
 bool gv_is_turn(const gv_work *w,
                 uint32_t replica); /* rollout.c: may this replica be updated now */
 bool gv_clique_needs_turn(const gv_work *w, const gv_work_clique *c);
+/* Its turn was chosen and does not stand in the cluster yet; standalone cliques. */
+bool gv_clique_is_next(const gv_work *w, const gv_work_clique *c);
 bool gv_base_scheduled(const gv_work *w, const gv_work_gang *g, const gv_want_clique **out_missing);
 int64_t gv_breach_deadline(const gv_work *w, int64_t since);
 

@@ -93,8 +93,34 @@ static int each_scale(scenario *s, cluster *c, const grove_node *what, grove_kin
 
 static int each_delete(scenario *s, cluster *c, const grove_node *what, grove_kind kind,
                        const char *ns, const char *name) {
-    grove_error err = GROVE_ERROR_INIT;
-    return grove_sim_delete(c->sim, kind, ns, name, &err) < 0 ? failed(s, what, &err) : EXIT_OK;
+    static const char *const words[] = {"", "Orphan", "Background", "Foreground"};
+    static const grove_propagation values[] = {GROVE_PROPAGATION_DEFAULT, GROVE_PROPAGATION_ORPHAN,
+                                               GROVE_PROPAGATION_BACKGROUND,
+                                               GROVE_PROPAGATION_FOREGROUND};
+    const char *word = scenario_text(what, "propagation", "");
+    size_t at = 0;
+    while (at < sizeof words / sizeof *words && strcmp(words[at], word) != 0) {
+        at++;
+    }
+    if (at == sizeof words / sizeof *words) {
+        return scenario_complain(s, what, "propagation is Orphan, Background or Foreground");
+    }
+    grove_op op = {.size = (uint32_t)sizeof op,
+                   .verb = GROVE_VERB_DELETE,
+                   .token = 1,
+                   .kind = kind,
+                   .ns = ns,
+                   .name = name,
+                   .propagation = values[at],
+                   .grace_seconds = GROVE_GRACE_DEFAULT};
+    grove_sim_result result = {.size = (uint32_t)sizeof result};
+    grove_status st = grove_sim_execute(c->sim, &op, &result);
+    grove_doc_unref(result.doc);
+    if (st < 0 || result.status < 0) {
+        return scenario_complain(s, what, "%s %s: %s", ns, name,
+                                 result.message[0] ? result.message : "the deletion failed");
+    }
+    return EXIT_OK;
 }
 
 static int patch_object(scenario *s, cluster *c, const grove_node *what, grove_kind kind,
@@ -162,7 +188,7 @@ static int act_scale(scenario *s, cluster *c, const grove_node *what) {
     return for_each(s, c, what, SELECTION " replicas", each_scale);
 }
 static int act_delete(scenario *s, cluster *c, const grove_node *what) {
-    return for_each(s, c, what, SELECTION, each_delete);
+    return for_each(s, c, what, SELECTION " propagation", each_delete);
 }
 static int act_patch(scenario *s, cluster *c, const grove_node *what) {
     return for_each(s, c, what, SELECTION " patch subresource", each_patch);

@@ -529,9 +529,31 @@ static void test_taken_down_in_part(void **state) {
     cluster_close(&c);
 }
 
+/* A pod that is missing when the update begins is made once, in the new version. */
+static void test_no_pod_of_yesterday(void **state) {
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, SET_ONE);
+    cluster_live(&c, 20);
+    change(&c, 0, "j");
+    cluster_merge(&c, GV_KIND_PODCLIQUE, "s-0-a", "{\"spec\":{\"replicas\":4}}");
+    uint32_t before = c.creates;
+    for (int i = 0; i < 3 && c.creates == before; i++) {
+        cluster_round(&c);
+    }
+    assert_int_equal(c.creates, before + 1);
+    assert_string_equal(image_of(cluster_pod(&c, "s-0-a", 3)), "j");
+    cluster_live(&c, 60);
+    assert_int_equal(c.creates, before + 4);
+    assert_true(ended(&c));
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_taken_down_in_part),
+        cmocka_unit_test(test_no_pod_of_yesterday),
         cmocka_unit_test(test_one_pod_at_a_time),
         cmocka_unit_test(test_stalls_at_one),
         cmocka_unit_test(test_current_hash_moves_last),
