@@ -2,6 +2,7 @@
 /* Life cycle, watches, events and completions. */
 #include "engine/engine.h"
 
+#include "model/labels.h"
 #include "value/doc.h"
 
 #define OUTDATED_FREE 2
@@ -164,6 +165,12 @@ void grove_engine_free(grove_engine *e) {
 
 /* ---- watches ---- */
 
+/* Foreign pods take room: who places must know them. Everybody else keeps only what is managed. */
+static const char *watched_labels(const grove_engine *e, gv_kind kind) {
+    bool places = e->bind_schedulers != NULL && e->bind_schedulers[0] != '\0';
+    return kind == GV_KIND_POD && !places ? GV_LABEL_MANAGED_BY "=" GV_MANAGER : NULL;
+}
+
 grove_status grove_engine_next_watch(grove_engine *e, const grove_watch **out_watch,
                                      grove_error *err) {
     (void)err;
@@ -178,7 +185,8 @@ grove_status grove_engine_next_watch(grove_engine *e, const grove_watch **out_wa
                                      .kind = (grove_kind)w->kind,
                                      .token = w->token,
                                      .flags = records ? GROVE_WATCH_RECORDS : 0,
-                                     .ns = namespaced ? e->ns : NULL};
+                                     .ns = namespaced ? e->ns : NULL,
+                                     .label_selector = watched_labels(e, w->kind)};
             *out_watch = &e->watch;
             return GROVE_OK;
         }

@@ -107,6 +107,18 @@ class Waiting(unittest.TestCase):
         self.ready('a1')
         self.assertEqual(w.end(), 0)
 
+    def test_what_comes_after_the_end_is_harmless(self):
+        for round in range(5):
+            w = self.wait('demo-0-a:1')
+            w.until('demo-0-a 0 of 1')
+            self.pod('a%d' % round, 'demo-0-a')
+            self.ready('a%d' % round)
+            w.until('demo-0-a 1 of 1')
+            self.ready('a%d' % round, 'False')
+            self.pod('late%d' % round, 'demo-0-a')
+            self.cluster.ask('DELETE', f'{PODS}/late{round}')
+            self.assertEqual(w.end(), 0)
+
     def test_pods_of_others_do_not_count(self):
         self.pod('x', 'demo-0-a-b')  # a clique whose name begins alike
         self.pod('y', 'demo-0-a', gang='demo-1')
