@@ -38,12 +38,27 @@ static bool engine_places(const gv_work *w) {
 
 /* ---- one domain for the gangs of a set replica ---- */
 
+/* A set's constraint that holds gang by gang only: nobody has to find that out by looking at the nodes. */
+static void tell_per_gang(const gv_work *w, const gv_work_gang *g, gv_condition *c) {
+    const gv_template *t = w->want->replicas[g->want->replica].t;
+    if (t->pcs.topology.required.n == 0 || g->want->group == GV_STANDALONE ||
+        !g->want->has_topology) {
+        return;
+    }
+    c->absent = false;
+    c->status = GV_FALSE;
+    c->reason = "GuaranteedPerGang";
+    c->message = GV_STR("the set's constraint holds within each gang: this one need not lie in the "
+                        "domain of its base gang; crossGangPack would ask for that");
+}
+
 gv_condition gv_gang_cross_condition(gv_work *w, const gv_work_gang *g) {
     gv_str key = gv_gang_anchor_key(w->want, (uint32_t)(g - w->gangs));
     const gv_want_gang *base = &w->want->gangs[g->want->base];
     const gv_pod *anchor = first_placed(w, base->first_clique, base->n_cliques);
     gv_condition c = {.type = GV_COND_CROSS_GANG, .status = GV_TRUE, .absent = true, .reason = ""};
     if (key.n == 0) {
+        tell_per_gang(w, g, &c);
         return c;
     }
     if (!engine_places(w)) {

@@ -362,4 +362,10 @@ CASES = {
                          "metadata": {"name": "m", "annotations": {MNNVL: "train"}}}, [delete(pod("m-0-a")), image("c", "c:2"), scale("PodClique", "m-0-c", 2)],
                     [at("PodClique", "m-0-a", CLAIM, "m-0-own"), at("PodClique", "m-0-c", CLAIM, "m-0-train"), {"kind": "PodClique", "name": "m-0-b", "path": CLAIM, "exists": False},
                      {"kind": "PodClique", "name": "m-0-d", "path": CLAIM, "exists": False}] + available(), config=os.path.join(ROOT, "tests", "scenarios", "mnnvl.yaml"))],
+    "TOP-02": [Case(kai(pcs(clique("w", 2, 2), groups=[group("workers", ["w"], 10, 3)], **packed("block"))), [{"restart": "engine"}, delete(pod("m-0-workers-9-w", 0))], [
+        {"kind": "Pod", "where": {"path": "spec.nodeName", "exists": True}, "count": 20}] + [
+        is_true("PodGang", "m-0-workers-%d" % i, "libgrove.io/CrossGangPacked", "False") for i in range(7)] + [
+        at("PodGang", "m-0-workers-0", "status.conditions[libgrove.io/CrossGangPacked].reason", "GuaranteedPerGang"),
+        {"kind": "PodGang", "name": "m-0", "path": "status.conditions[libgrove.io/CrossGangPacked]", "exists": False}],
+        config=TOPOLOGY, before=[{"addNodes": "blocks=1,racks=1,nodes=8,gpu=1,prefix=x"}], nodes="blocks=2,racks=1,nodes=10,gpu=1")],
 }

@@ -106,11 +106,73 @@ static void test_changed_meanwhile(void **state) {
     cluster_close(&c);
 }
 
+/* Resource versions of the pods of every clique but the standalone one, one after the other. */
+static void versions_of_others(cluster *c, grove_buf *out) {
+    for (uint32_t i = 0; i < c->n; i++) {
+        const object *o = &c->objects[i];
+        const grove_node *root = grove_doc_root(o->doc);
+        const char *clique = grove_node_text(
+            grove_node_at_path(root, "/metadata/labels/grove.io~1podclique"));
+        if (!o->gone && o->kind == GV_KIND_POD && strstr(clique, "-r") == NULL) {
+            gv_buf_fmt(out, "%s %s %s\n", o->name, o->uid,
+                       grove_node_text(grove_node_at_path(root, "/metadata/resourceVersion")));
+        }
+    }
+}
+
+/* Somebody edits one clique's template after the other operator's last look and before our first one: that
+ * clique rolls, and no pod of another one is written. */
+static void test_edited_during_the_handover(void **state) {
+    (void)state;
+    cluster c;
+    grove_buf cliques, before, after;
+    open_foreign(&c, SET_GROUPED("2", "RollingRecreate"));
+    grove_buf_init(&cliques, c.env);
+    grove_buf_init(&before, c.env);
+    grove_buf_init(&after, c.env);
+    gv_buf_c(&cliques, "{\"spec\":{\"template\":{\"cliques\":");
+    grove_node_write_json(cluster_node(&c, GV_KIND_PODCLIQUESET, "s", "/spec/template/cliques"), 0,
+                          &cliques, NULL);
+    gv_buf_c(&cliques, "}}}");
+    char *image = strstr(cliques.data,
+                         "\"image\":\"i\""); /* the first is the standalone clique's */
+    assert_non_null(image);
+    image[strlen("\"image\":\"")] = 'j';
+    versions_of_others(&c, &before);
+    uint32_t creates = c.creates, deletes = c.deletes;
+    cluster_merge(&c, GV_KIND_PODCLIQUESET, "s", cliques.data);
+    cluster_live(&c, 80);
+    versions_of_others(&c, &after);
+    assert_true(before.len > 0);
+    assert_string_equal(after.data, before.data);
+    assert_int_equal(c.creates, creates + 4); /* two pods in each of two set replicas */
+    assert_int_equal(c.deletes, deletes + 4);
+    for (int replica = 0; replica < 2; replica++) {
+        char name[16];
+        snprintf(name, sizeof name, "s-%d-r", replica);
+        for (int index = 0; index < 2; index++) {
+            const object *pod = cluster_pod(&c, name, index);
+            assert_string_equal(grove_node_text(grove_node_at_path(grove_doc_root(pod->doc),
+                                                                   "/spec/containers/0/image")),
+                                "j");
+        }
+        assert_true(cluster_text(&c, GV_KIND_PODCLIQUE, name, "/metadata/labels/" HASH)[0] == 'g');
+        snprintf(name, sizeof name, "s-%d-g-0-p", replica);
+        assert_true(cluster_text(&c, GV_KIND_PODCLIQUE, name, "/metadata/labels/" HASH)[0] == 'z');
+    }
+    assert_int_equal(cluster_int(&c, GV_KIND_PODCLIQUESET, "s", "/status/updatedReplicas"), 2);
+    grove_buf_fini(&cliques);
+    grove_buf_fini(&before);
+    grove_buf_fini(&after);
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_restarts),
         cmocka_unit_test(test_only_changes_roll),
         cmocka_unit_test(test_changed_meanwhile),
+        cmocka_unit_test(test_edited_during_the_handover),
     };
     return cmocka_run_group_tests_name("plan adoption", tests, NULL, NULL);
 }
