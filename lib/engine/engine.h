@@ -24,7 +24,7 @@
 typedef struct gv_law_write {
     uint64_t part, before;
     uint32_t round;
-    bool status; /* an observation, no deed */
+    bool follows; /* tells of other objects, is no deed by itself */
 } gv_law_write;
 
 /* What the laws are verified by (GROVE_ENGINE_CHECK); empty without. */

@@ -4,8 +4,8 @@
  * nothing came from outside: no event but the echo of our own writes, no refusal, no deadline reached. In
  * one period
  *   (b) the plans of a set come to an empty one after a bounded number of rounds, and
- *   (c) no write brings an object back to what it was before a write of an earlier round; its status only
- *       if nothing else was written from that round on: counters follow deeds.
+ *   (c) no write brings an object back to what it was before a write of an earlier round; what follows
+ *       deeds, as a status or a gang's list of pods does, only if nothing else was written from that round on.
  * What belongs to a period is forgotten with it; a doubt (an echo that cannot be told) begins a new one.
  */
 #include "engine/engine.h"
@@ -95,6 +95,13 @@ static uint64_t part_written(const grove_action *a) {
     return h + (a->subresource == GROVE_SUBRESOURCE_STATUS);
 }
 
+/* Whether what is written tells of other objects: counters, conditions, the members of a gang. */
+static bool follows_deeds(const grove_action *a) {
+    gv_kind kind = (gv_kind)a->kind;
+    return a->subresource == GROVE_SUBRESOURCE_STATUS || kind == GV_KIND_PODGANG ||
+           kind == GV_KIND_KAI_PODGROUP || kind == GV_KIND_VOLCANO_PODGROUP;
+}
+
 /* ---- periods ---- */
 
 static bool is_checked(const grove_engine *e) {
@@ -164,7 +171,7 @@ grove_status gv_laws_before_write(grove_engine *e, gv_set *set, const grove_acti
     gv_law_write w = {.part = part_written(a),
                       .before = state_of(e, a),
                       .round = set->laws.rounds,
-                      .status = a->subresource == GROVE_SUBRESOURCE_STATUS};
+                      .follows = follows_deeds(a)};
     return gv_vec_push(e->env, &set->laws.writes, w) ? GROVE_OK : gv_error_nomem(err);
 }
 
@@ -196,7 +203,7 @@ grove_status gv_laws_after_write(grove_engine *e, gv_set *set, const grove_actio
     }
     for (size_t i = 0; i < last; i++) {
         bool same = w[i].part == w[last].part && w[i].before == now && w[i].round < w[last].round;
-        if (same && !(w[last].status && writes_elsewhere(set, &w[i]))) {
+        if (same && !(w[last].follows && writes_elsewhere(set, &w[i]))) {
             return gv_error(
                 err, GROVE_E_INTERNAL,
                 "%s/%s: round %u undoes at %s %s what round %u did, without an event in "
