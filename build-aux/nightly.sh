@@ -32,6 +32,10 @@ step mutate-plan ./dev mutate plan --seed "$(date +%j)" --count 200
 step mutate-sched ./dev mutate sched --seed "$(date +%j)" --count 200
 step mutate-admission ./dev mutate admission --seed "$(date +%j)" --count 200
 step fuzz ./dev fuzz --seconds 300
+step afl ./dev fuzz-engines afl 30
+step oss-fuzz ./dev fuzz-engines oss-fuzz 30
+step musl ./dev musl
+step coverage ./dev coverage
 step live ./dev live
 step goaway ./dev goaway
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"

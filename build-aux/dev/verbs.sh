@@ -12,6 +12,7 @@ variant_options() { # NAME -> "CC|options"
     noyaml) echo "gcc|-Dyaml=disabled" ;;
     arena) echo "gcc|-Ddebug_arena=true -Db_sanitize=address,undefined" ;;
     fuzz) echo "clang|-Dfuzz=true -Db_lundef=false -Db_sanitize=address,undefined" ;;
+    coverage) echo "gcc|-Db_coverage=true --buildtype=debug" ;;
     bench) echo "gcc|--buildtype=release -Dbench=true -Dtests=disabled" ;;
     *) die "no build variant '$1'" ;;
     esac
@@ -248,6 +249,33 @@ verb_dist() { # [FOLDER]: the source tarball, from the files that git knows; the
     printf '%s\n' "$out/$name.tar.gz"
 }
 
+verb_coverage() { # lines that the suites run, by layer, with floors
+    deps_ensure build test
+    variant_setup coverage
+    compile "$(variant coverage)"
+    find "$(variant coverage)" -name '*.gcda' -delete
+    fewer_histories
+    "$ROOT/build-aux/run-tests.py" "$(variant coverage)" --no-suite build-aux --no-suite cluster --no-suite bindings --no-suite gate \
+        --jobs "$JOBS" --multiplier 5 "$@" || return 1
+    "$ROOT/build-aux/coverage.py" "$(variant coverage)"
+}
+
+verb_report() { python3 "$ROOT/build-aux/complexity.py" "$@"; } # [--top N]: size and shape of the code
+
+verb_musl() {
+    deps_ensure build
+    deps_ensure nightly || return 77
+    configure "$BUILD"
+    compile "$BUILD" tools/grovectl/grovectl
+    "$ROOT/build-aux/musl.sh" "$BUILD/tools/grovectl/grovectl"
+}
+
+verb_fuzz_engines() { # oss-fuzz|afl [SECONDS]
+    deps_ensure build test gates
+    deps_ensure nightly || return 77
+    "$ROOT/build-aux/fuzz-engines.sh" "$@"
+}
+
 verb_man() { # man pages and the command line reference, from what the programs say
     deps_ensure build
     configure "$BUILD"
@@ -403,6 +431,11 @@ usage: ./dev VERB [ARGS...]
   live [STAGE...]      groved on that control plane, under its own rights: tests/live
 
   deps [GROUP...|all]  installs missing Debian packages (build-aux/packages.txt); other verbs call it
+  coverage             lines that the suites run, by layer, with floors
+  report [--top N]     longest and most complex functions, functions used once, repeats
+  musl                 the JSON-only core on musl, static, its answers compared
+  fuzz-engines oss-fuzz|afl [SECONDS]
+                       the fuzz targets as those engines build them
   man                  man pages and docs/reference/cli.md, from what the programs say
   dist [FOLDER]        the source tarball; it builds with Meson, or with make alone
   hooks                switches on the pre-commit hook of this clone

@@ -386,6 +386,33 @@ class Docs(Tree):
         self.write('README.md', '# a\n[a](../b.md)\n')
         self.fails(self.PROGRAM, 'leaves the project')
 
+    def test_snippets(self):
+        self.write('docs/reference/cli.md', '## grovectl fit\n\n```text\nusage: grovectl fit FILE [--cluster FILE]\n```\n')
+        self.write('README.md', '# a\n```c\ngrove_doc_unref(doc);\n```\n```json\n{"a": 1}\n```\n```yaml\na: [1]\n```\n'
+                   '```sh\ngrovectl fit a.yaml --cluster b   # --other\n```\n')
+        self.passes(self.PROGRAM)
+
+    def test_wrong_snippets(self):
+        self.write('docs/reference/cli.md', '## grovectl fit\n\n```text\nusage: grovectl fit FILE [--cluster FILE]\n```\n')
+        for text, words in (('c\ngrove_walk(doc);', 'does not compile'), ('json\n{a}', 'JSON snippet does not parse'),
+                            ('sh\ngrovectl walk', 'grovectl has no verb walk'),
+                            ('sh\n./dev run grovectl fit a --fast', 'grovectl fit has no option --fast')):
+            self.write('README.md', f'# a\n```{text}\n```\n')
+            self.fails(self.PROGRAM, 'README.md:3', words)
+
+    def test_page_that_nobody_finds(self):
+        self.write('docs/README.md', '# a\n[b](b.md)\n')
+        self.write('docs/b.md', '# b\n')
+        self.passes(self.PROGRAM)
+        self.write('docs/c.md', '# c\n')
+        self.fails(self.PROGRAM, 'docs/c.md:1: no way leads here from docs/README.md')
+
+    def test_spelling(self):
+        if not shutil.which('codespell'):
+            self.skipTest('codespell is not installed')
+        self.write('README.md', '# a\n\nA sentance.\n')
+        self.fails(self.PROGRAM, 'README.md:3: spelling: sentance ==> sentence')
+
 
 def run_tests_module():
     spec = importlib.util.spec_from_file_location('run_tests', os.path.join(GATES, 'run-tests.py'))
