@@ -119,7 +119,7 @@ def beside(root, build, library, version):
     with tempfile.TemporaryDirectory() as work:
         with tarfile.open(fileobj=io.BytesIO(source.stdout)) as packed:
             packed.extractall(work)
-        subprocess.run(['make', '-s', '-C', work, f'-j{os.cpu_count()}', 'build-make/libgrove.so'], check=True)
+        subprocess.run(['make', '-s', '-C', work, f'-j{os.cpu_count()}', 'CFLAGS=-O0', 'build-make/libgrove.so'], check=True)
         result = subprocess.run([program, os.path.join(work, 'build-make', 'libgrove.so'), library])
     print(f'abi: the library of v{version} beside this one: {"works" if result.returncode == 0 else "FAILED"}')
     return result.returncode == 0
