@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two people's first hour with the library, step by step: an operator's author, and a researcher of scheduling.
 
-    journeys.py --include FOLDER --library FILE [unittest arguments]     (LIBGROVE and PYTHONPATH for the binding)
+    journeys.py --include FOLDER --shared FILE [unittest arguments]     (LIBGROVE and PYTHONPATH for the binding)
 
 Each step says how long it took and what came of it; what it asserts is what the person needs, never the time.
 """
@@ -62,8 +62,8 @@ class OperatorAuthor(Journey):
             with open(source, 'w', encoding='utf-8') as f:
                 f.write('#include <grove/grove.h>\n#include <stdio.h>\nint main(void) { return puts(grove_version()) < 0; }\n')
             program = os.path.join(work, 'use')
-            folder = os.path.dirname(options.library)
-            subprocess.run(['cc', '-I', options.include, source, options.library, f'-Wl,-rpath,{folder}', '-o', program], check=True)
+            folder = os.path.dirname(options.shared)
+            subprocess.run(['cc', '-I', options.include, source, options.shared, f'-Wl,-rpath,{folder}', '-o', program], check=True)
             self.assertEqual(subprocess.run([program], capture_output=True, text=True, check=True).stdout.strip(), grove.__version__)
 
     def test_2_validate_what_is_generated(self):
@@ -218,7 +218,7 @@ class Researcher(Journey):
 if __name__ == '__main__':
     parser = argparse.ArgumentParser()
     parser.add_argument('--include', required=True)
-    parser.add_argument('--library', required=True)
+    parser.add_argument('--shared', required=True)
     options, rest = parser.parse_known_args()
-    options.library = os.path.abspath(options.library)
+    options.shared = os.path.abspath(options.shared)
     unittest.main(argv=sys.argv[:1] + rest, verbosity=2)
