@@ -195,7 +195,8 @@ static int work(request *q) {
 int cmd_plan(int argc, char **argv) {
     request q = {.nodes = ROOMY};
     for (int i = 1; i < argc; i++) {
-        const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        const char *word = argv[i] ? argv[i] : "";
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             fputs(help, stdout);
             return EXIT_OK;
