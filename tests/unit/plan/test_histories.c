@@ -159,13 +159,14 @@ static void change_clique(history *h) {
 }
 
 static void change_set(history *h) {
+    static const char unpublished[] = "{\"spec\":{\"template\":{\"headlessServiceConfig\":"
+                                      "{\"publishNotReadyAddresses\":false}}}}";
     static const char *const changes[] = {
         "{\"spec\":{\"updateStrategy\":{\"type\":\"OnDelete\"}}}",
         "{\"spec\":{\"updateStrategy\":{\"type\":\"RollingRecreate\"}}}",
         "{\"spec\":{\"template\":{\"terminationDelay\":\"5s\"}}}",
         "{\"spec\":{\"template\":{\"terminationDelay\":\"1m\"}}}",
-        "{\"spec\":{\"template\":{\"headlessServiceConfig\":{\"publishNotReadyAddresses\":false}}}"
-        "}",
+        unpublished,
         "{\"spec\":{\"template\":{\"priorityClassName\":\"other\"}}}",
         "{\"metadata\":{\"labels\":{\"kai.scheduler/queue\":\"z\"}}}",
         "{\"metadata\":{\"annotations\":{\"scheduling.volcano.sh/queue-name\":\"z\"}}}",
@@ -245,13 +246,15 @@ static void edit_child(history *h, const object *o) {
 
 /* Somebody touches a child that is not his. */
 static void drift(history *h) {
+    static const char of_others[] =
+        "{\"spec\":{\"reuseReservationRef\":{\"name\":\"x\"},\"queue\":\"theirs\","
+        "\"markUnschedulable\":true,\"schedulingBackoff\":1}}";
     static const char *const changes[] = {
         "{\"metadata\":{\"finalizers\":null}}",
         "{\"status\":null}",
         "{\"spec\":{\"minAvailable\":1}}",
         "{\"metadata\":{\"ownerReferences\":null}}",
-        "{\"spec\":{\"reuseReservationRef\":{\"name\":\"x\"},\"queue\":\"theirs\","
-        "\"markUnschedulable\":true,\"schedulingBackoff\":1}}",
+        of_others,
     };
     object *o = some_child(h);
     uint32_t how = below(h, 12);
@@ -271,20 +274,24 @@ static void drift(history *h) {
     "}"
 
 static void disturb_pod(history *h) {
+    static const char evicted[] = "{\"status\":{\"conditions\":[" READY_IS(
+        "False") ",{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":"
+                 "\"EvictionByEvictionAPI\"}]}}";
+    static const char unschedulable[] =
+        "{\"status\":{\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":"
+        "\"Unschedulable\",\"message\":\"no room\"}]}}";
+    static const char restarting[] = "{\"status\":{\"phase\":\"Running\",\"conditions\":[" READY_IS(
+        "False") "],\"containerStatuses\":[{\"name\":\"c\",\"started\":false,\"ready\":false,"
+                 "\"restartCount\":3,\"lastState\":{\"terminated\":{\"exitCode\":1}}}]}}";
     static const char *const changes[] = {
         "{\"status\":{\"phase\":\"Failed\",\"conditions\":[]}}",
         "{\"status\":{\"phase\":\"Succeeded\"}}",
         "{\"status\":{\"phase\":\"Unknown\"}}",
         "{\"metadata\":{\"labels\":{\"grove.io/podclique-pod-index\":\"0\"}}}",
         "{\"metadata\":{\"labels\":{\"grove.io/podclique-pod-index\":\"x\"}}}",
-        "{\"status\":{\"conditions\":[" READY_IS(
-            "False") ",{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"reason\":"
-                     "\"EvictionByEvictionAPI\"}]}}",
-        "{\"status\":{\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":"
-        "\"Unschedulable\",\"message\":\"no room\"}]}}",
-        "{\"status\":{\"phase\":\"Running\",\"conditions\":[" READY_IS(
-            "False") "],\"containerStatuses\":[{\"name\":\"c\",\"started\":false,\"ready\":false,"
-                     "\"restartCount\":3,\"lastState\":{\"terminated\":{\"exitCode\":1}}}]}}",
+        evicted,
+        unschedulable,
+        restarting,
     };
     object *o = some(h, GV_KIND_POD);
     if (!o || cluster_ended(o)) {

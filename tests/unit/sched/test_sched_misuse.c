@@ -112,6 +112,11 @@ static void test_decisions(void **state) {
     REFUSED(grove_sched_place(w.s, w.g, NULL, NULL, NULL));
     REFUSED(grove_sched_place(w.s, w.foreign, NULL, w.d, NULL));
     REFUSED(grove_sched_preempt(w.s, w.foreign, NULL, w.d, NULL));
+    REFUSED(grove_sched_reclaim(NULL, w.g, NULL, 0, NULL, w.d, NULL));
+    REFUSED(grove_sched_reclaim(w.s, NULL, NULL, 0, NULL, w.d, NULL));
+    REFUSED(grove_sched_reclaim(w.s, w.g, NULL, 0, NULL, NULL, NULL));
+    REFUSED(grove_sched_reclaim(w.s, w.foreign, NULL, 0, NULL, w.d, NULL));
+    REFUSED(grove_sched_reclaim(w.s, w.g, NULL, 1, NULL, w.d, NULL));
     REFUSED(grove_sched_commit(w.s, w.g, w.d, &gang, NULL)); /* nothing was decided */
     assert_int_equal(grove_sched_place(w.s, w.g, NULL, w.d, NULL), GROVE_OK);
     REFUSED(grove_sched_commit(w.s, w.foreign, w.d, &gang, NULL));
@@ -206,6 +211,7 @@ static void test_levels(void **state) {
     assert_int_equal(grove_sched_host_level(w.s, id), 30);
     grove_sched_node spec = {.size = (uint32_t)sizeof spec, .name = "gone"};
     assert_int_equal(grove_sched_node_add(w.s, &spec, &gone, NULL), GROVE_OK);
+    assert_int_equal(grove_sched_node_add(w.s, &spec, &id, NULL), GROVE_E_EXISTS);
     assert_int_equal(grove_sched_node_remove(w.s, gone), GROVE_OK);
     const grove_level none[] = {GROVE_LEVEL_NONE, GROVE_LEVEL_UNKNOWN, 2, 31, INT32_MAX};
     for (int i = 0; i < 5; i++) {
