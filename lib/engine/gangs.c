@@ -197,12 +197,10 @@ static grove_status explain_anchor(grove_engine *e, gv_decided *d, const gv_view
     return d->placement.text ? GROVE_OK : gv_error_nomem(err);
 }
 
-static grove_status decide(grove_engine *e, gv_str ns, gv_str name, gv_str set,
-                           const gv_view_gang *gang, grove_error *err) {
-    grove_status st = grove_sched_place(e->view.sched, e->view.gang, NULL, e->view.decision, err);
-    if (st < 0) {
-        return st;
-    }
+/* Keeps what e->view.decision says of the gang described last. */
+static grove_status keep_decision(grove_engine *e, gv_str ns, gv_str name, gv_str set,
+                                  const gv_view_gang *gang, grove_error *err) {
+    grove_status st = GROVE_OK;
     gv_decided *d = new_decision(e, ns, name, set);
     if (!d) {
         return gv_error_nomem(err);
@@ -225,6 +223,12 @@ static grove_status decide(grove_engine *e, gv_str ns, gv_str name, gv_str set,
     return st == GROVE_OK ? grove_store_mark(e->store, d->ns.p, d->set.p) : st;
 }
 
+static grove_status decide(grove_engine *e, gv_str ns, gv_str name, gv_str set,
+                           const gv_view_gang *gang, grove_error *err) {
+    grove_status st = grove_sched_place(e->view.sched, e->view.gang, NULL, e->view.decision, err);
+    return st < 0 ? st : keep_decision(e, ns, name, set, gang, err);
+}
+
 /* ---- looking at gangs ---- */
 
 typedef struct candidate {
@@ -232,6 +236,8 @@ typedef struct candidate {
     const grove_node *podgang;
     int64_t priority, created;
     bool has_its_least; /* it runs, and waits for room for more */
+    bool fresh;         /* decided in this step: nobody has been told */
+    bool tied;          /* to the places of others */
     bool may_grow;      /* its decision leaves pods out that it could do without */
 } candidate;
 
@@ -318,10 +324,12 @@ static grove_status look_at(grove_engine *e, candidate *c, uint32_t flags, grove
         return st;
     }
     c->may_grow = gang.left_out > 0;
+    c->tied = gang.tied;
     if (!gang.complete) {
         drop_decision(e, c->key);
         return GROVE_OK;
     }
+    c->fresh = true;
     return decide(e, ns, name, set, &gang, err);
 }
 
@@ -332,6 +340,99 @@ static void take_back(grove_engine *e, gv_str key) {
         gv_view_release(&e->view, gv_str_c(d->placement.pods[i].uid));
     }
     drop_decision(e, key);
+}
+
+/* ---- together ---- */
+
+static bool is_placed(grove_engine *e, const candidate *c) {
+    const gv_decided *d = gv_map_get(&e->decided, c->key);
+    return d && d->placement.verdict == GROVE_VERDICT_PLACED;
+}
+
+static grove_status describe_least(grove_engine *e, const candidate *c, gv_view_gang *out,
+                                   grove_error *err) {
+    uint32_t flags = GV_DESCRIBE_LEAST | (is_released(e, c->podgang) ? GV_DESCRIBE_GATED : 0);
+    return gv_view_describe(&e->view, e->store, e->config, c->podgang, flags, out, err);
+}
+
+static void swap_seat(gv_view *v, uint32_t at) {
+    grove_gang *gang = v->gang;
+    grove_decision *decision = v->decision;
+    v->gang = v->batch[at];
+    v->decision = v->answers[at];
+    v->batch[at] = gang;
+    v->answers[at] = decision;
+}
+
+static grove_status describe_batch(grove_engine *e, candidate *const *list, uint32_t n,
+                                   grove_error *err) {
+    grove_status st = GROVE_OK;
+    for (uint32_t i = 0; st == GROVE_OK && i < n; i++) {
+        gv_view_gang gang;
+        st = gv_view_seat_in_batch(&e->view, i);
+        if (st == GROVE_OK) {
+            swap_seat(&e->view, i);
+            st = describe_least(e, list[i], &gang, err);
+            st = st < 0 ? st : grove_gang_waiting(e->view.gang, list[i]->created, 0);
+            swap_seat(&e->view, i);
+        }
+    }
+    return st;
+}
+
+static grove_status keep_batch(grove_engine *e, candidate *const *list, uint32_t n,
+                               grove_error *err) {
+    grove_status st = GROVE_OK;
+    for (uint32_t i = 0; st == GROVE_OK && i < n; i++) {
+        const grove_node *meta = grove_node_get(list[i]->podgang, "metadata");
+        gv_str set = gv_node_get_str(grove_node_get(meta, "labels"), GV_LABEL_PART_OF);
+        gv_view_gang gang;
+        st = describe_least(e, list[i], &gang, err); /* the seats; the question is the same */
+        if (st == GROVE_OK) {
+            swap_seat(&e->view, i);
+            st = keep_decision(e, gv_node_get_str(meta, "namespace"), gv_node_get_str(meta, "name"),
+                               set, &gang, err);
+            swap_seat(&e->view, i);
+        }
+    }
+    return st;
+}
+
+/*
+ * Each gang in turn takes what is best for itself, and a later one may find no place although all would fit.
+ * Where that may be so, those of this step are decided anew, together: in the same order, and nobody loses.
+ */
+static grove_status decide_together(grove_engine *e, candidate *const *list, uint32_t n,
+                                    grove_error *err) {
+    candidate *batch[GV_VIEW_BATCH];
+    uint32_t m = 0, without = 0;
+    for (uint32_t i = 0; i < n && m < GV_VIEW_BATCH; i++) {
+        if (list[i]->tied) {
+            return GROVE_OK; /* others must not move under it */
+        }
+        if (list[i]->fresh) {
+            without += !is_placed(e, list[i]);
+            batch[m++] = list[i];
+        }
+    }
+    if (without == 0 || without == m) {
+        return GROVE_OK;
+    }
+    const grove_gang *gangs[GV_VIEW_BATCH];
+    grove_decision *answers[GV_VIEW_BATCH];
+    const grove_served *served = NULL;
+    grove_serve_options o = {
+        .size = (uint32_t)sizeof o, .flags = GROVE_SERVE_PLAN, .together = GV_VIEW_BATCH};
+    for (uint32_t i = 0; i < m; i++) {
+        take_back(e, batch[i]->key);
+    }
+    grove_status st = describe_batch(e, batch, m, err);
+    for (uint32_t i = 0; st == GROVE_OK && i < m; i++) {
+        gangs[i] = e->view.batch[i];
+        answers[i] = e->view.answers[i];
+    }
+    st = st < 0 ? st : grove_sched_serve(e->view.sched, gangs, answers, m, &o, &served, err);
+    return st < 0 ? st : keep_batch(e, batch, m, err);
 }
 
 /*
@@ -345,6 +446,7 @@ static grove_status look_at_starters(grove_engine *e, candidate *const *list, ui
     for (uint32_t i = 0; st == GROVE_OK && i < n; i++) {
         st = look_at(e, list[i], alone ? 0 : GV_DESCRIBE_LEAST, err);
     }
+    st = st < 0 ? st : decide_together(e, list, n, err);
     for (uint32_t i = 0; st == GROVE_OK && i < n && !more_follow; i++) {
         const gv_decided *d = gv_map_get(&e->decided, list[i]->key);
         if (list[i]->may_grow && (!d || d->placement.verdict == GROVE_VERDICT_PLACED)) {

@@ -45,10 +45,19 @@ void gv_view_fini(gv_view *v) {
     gv_vec_fini(v->env, &v->requests);
     gv_vec_fini(v->env, &v->notes);
     gv_arena_fini(&v->scratch);
+    for (uint32_t i = 0; i < GV_VIEW_BATCH; i++) {
+        grove_gang_free(v->batch[i]);
+        grove_decision_free(v->answers[i]);
+    }
     grove_decision_free(v->decision);
     grove_gang_free(v->gang);
     grove_sched_free(v->sched);
     memset(v, 0, sizeof *v); /* a view that could not be made is ended twice */
+}
+
+grove_status gv_view_seat_in_batch(gv_view *v, uint32_t at) {
+    grove_status st = v->batch[at] ? GROVE_OK : grove_gang_new(v->sched, &v->batch[at]);
+    return st < 0 || v->answers[at] ? st : grove_decision_new(v->sched, &v->answers[at]);
 }
 
 /* ---- nodes ---- */

@@ -21,11 +21,15 @@ typedef struct gv_view_note {
     const char *clique, *path, *text;
 } gv_view_note;
 
+#define GV_VIEW_BATCH 16u /* gangs decided together at most */
+
 typedef struct gv_view {
     grove_env *env;
     grove_sched *sched;
     grove_gang *gang;
     grove_decision *decision;
+    grove_gang *batch[GV_VIEW_BATCH]; /* made when gangs are first decided together */
+    grove_decision *answers[GV_VIEW_BATCH];
     gv_map nodes;               /* node name -> id + 1 */
     gv_map pods;                /* pod uid -> gv_view_pod */
     gv_map topologies;          /* binding name -> gv_view_topology */
@@ -57,10 +61,14 @@ typedef struct gv_view_gang {
     const gv_view_seat **seats; /* podgroup by podgroup, pods by index; in the view's scratch */
     const char *incomplete;     /* why not complete: static text */
     gv_view_anchor anchor;
+    bool tied; /* where it may be depends on where others of its set are */
 } gv_view_gang;
 
 grove_status gv_view_init(gv_view *v, grove_env *env, grove_error *err);
 void gv_view_fini(gv_view *v);
+
+/* batch[at] and answers[at], made when they are not there. */
+grove_status gv_view_seat_in_batch(gv_view *v, uint32_t at);
 
 /* The node as it is in the store now, by name; a node that is not there is removed. */
 grove_status gv_view_sync_node(gv_view *v, const grove_store *store, gv_str name, grove_error *err);

@@ -183,6 +183,8 @@ grove_status gv_view_siblings(gv_view *v, const grove_store *store, const grove_
     grove_status st = GROVE_OK;
     bool settled = node_of_gang(v, store, ns, gang) != GROVE_SCHED_NONE;
     wish w;
+    out->tied = read_wish(podgang, GV_ANNOTATION_CROSS_GANG, false, &w) ||
+                read_wish(podgang, GV_ANNOTATION_SPREAD, true, &w);
     if (read_wish(podgang, GV_ANNOTATION_CROSS_GANG, false, &w)) {
         const char *key = gv_arena_dup(&v->scratch, w.key);
         uint32_t node = find_anchor(v, store, ns, set, gang, &w);

@@ -181,6 +181,41 @@ def test_explain(tool, files):
         check("explain nobody " + name, code == 1, out + err)
 
 
+def pending_set(name, pods):
+    """A set that asks for one rack, and its gang with pods that wait."""
+    gpu = {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
+    pod = {"containers": [{"name": "c", "image": "example.com/c:1", "resources": gpu}]}
+    constraint = {"topologyName": "t", "pack": {"required": "rack"}}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"replicas": 1, "template": {"topologyConstraint": constraint, "cliques": [
+                {"name": "w", "spec": {"roleName": "w", "replicas": pods, "podSpec": pod}}]}}}
+
+
+def test_together(tool, folder):
+    """Gangs of 2, 3, 3 and 4 pods on two racks of six: one after the other the last finds no room, together all do."""
+    levels = [{"domain": "rack", "key": "example.com/rack"}, {"domain": "host", "key": "kubernetes.io/hostname"}]
+    binding = {"apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopologyBinding", "metadata": {"name": "t"},
+               "spec": {"levels": levels}}
+    sets = [pending_set("s%d" % i, n) for i, n in enumerate((2, 3, 3, 4))]
+    files = [write(folder, "binding.json", json.dumps(binding))]
+    files += [write(folder, s["metadata"]["name"] + ".json", json.dumps(s)) for s in sets]
+    code, out, err = tool("sim", *files, "--nodes", "1x1x1x0", "--until", "30s", "-o", "json")
+    check("together: all wait", code in (0, 1) and out, err)
+    items = [o for o in json.loads(out)["items"] if o["kind"] != "Node"]
+    for i in range(12):
+        name = "n%02d" % i
+        items.append({"apiVersion": "v1", "kind": "Node",
+                      "metadata": {"name": name, "labels": {"example.com/rack": "r%d" % (i // 6), "kubernetes.io/hostname": name}},
+                      "status": {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "10", "nvidia.com/gpu": "1"},
+                                 "conditions": [{"type": "Ready", "status": "True"}]}})
+    path = write(folder, "waiting.json", json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    for i in range(4):
+        code, out, err = tool("explain", "pg/s%d-0" % i, "--cluster", path, "-o", "json")
+        verdict = json.loads(out or "{}").get("placement", {}).get("verdict") if code == 0 else None
+        check("together: s%d is placed" % i, verdict == "placed", out + err)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--grovectl", required=True)
@@ -191,6 +226,7 @@ def main():
         test_fit(tool, folder, [sim, kubectl, nodes_pods])
         test_whatif(tool, folder, [sim, kubectl])
         test_explain(tool, [sim, kubectl])
+        test_together(tool, folder)
     print("%d passed, %d failed" % (passed, len(failures)))
     return 1 if failures else 0
 
