@@ -14,9 +14,12 @@ import glob
 import json
 import os
 import re
+import select
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from groved import Groved
@@ -30,6 +33,7 @@ PROGRAM = KUBECTL = None
 #   same    standard output and error, with names, ages, times, versions normalized
 #   out     standard output only: messages of refusals are our own
 #   table   the header, and the names of the rows without their random letters
+#   watch   what WATCHES says, while it runs
 #   TEXT    a regular expression found in output or error
 # A command that is no recording's name is run in between, to bring the cluster where the recorded one was.
 STEPS = [
@@ -41,7 +45,8 @@ STEPS = [
     ('20-get-pod-selector', r'grove\.io/podclique='), ('21-get-pod-custom-columns', 'table'), ('22-get-pod-sort-by', 'table'),
     ('23-get-pod-all-namespaces', r'(?m)^NAMESPACE +NAME +READY +STATUS +RESTARTS +AGE$'), ('24-get-pod-chunk', 'table'),
     ('25-get-pcs-empty', 'same'), ('26-get-pcs-missing', 'same'), ('27-get-unknown-kind', 'same'), ('28-get-nodes', 'table'), ('29-get-nodes-wide', 'table'),
-    ('30-get-namespaces', r'(?m)^NAME +STATUS +AGE$'), ('35-describe-pcs', r'(?m)^  Available Replicas: +1$'), ('36-describe-pod', r'(?m)^Controlled By: +PodClique/'),
+    ('30-get-namespaces', r'(?m)^NAME +STATUS +AGE$'), ('31-get-pods-watch', 'watch'), ('32-get-pods-watch-delete', 'watch'),
+    ('33-get-pods-watch-only-json', 'watch'), ('34-get-pcs-watch', 'watch'), ('35-describe-pcs', r'(?m)^  Available Replicas: +1$'), ('36-describe-pod', r'(?m)^Controlled By: +PodClique/'),
     ('37-describe-node', r'Non-terminated Pods'), ('38-describe-pods-selector', r'(?m)^QoS Class: +Burstable$'),
     ('39-get-events', r'(?m)^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE$'), ('40-events', r'PodCliqueCreateOrUpdateSuccessful'),
     ('41-apply-image-edit', 'same'), ('42-apply-dry-run-server', 'same'), ('43-apply-dry-run-client', 'same'), ('44-diff', r'(?m)^\+ +- image: example.com/router:1$'),
@@ -49,7 +54,7 @@ STEPS = [
     ('50-create-invalid-schema', r'roleName'), ('51-create-unknown-field', 'same'), ('52-create-unknown-field-warn', 'same'), ('53-create-exists', 'same'),
     ('54-replace', 'same'), ('55-scale-pcs', 'same'), ('56-scale-pcsg', 'same'), ('57-scale-pclq', 'same'), ('58-scale-pclq-wrong-current', 'same'),
     ('59-scale-node', 'same'), ('60-wait-pod-ready', 'same'), ('61-wait-pods-selector', 'same'), (f'kubectl scale pcs {SET} -n demo --replicas=1', ''),
-    ('62-wait-jsonpath', 'same'), ('63-wait-timeout', 'same'), ('65-delete-pod', 'same'), ('66-delete-pod-nowait', 'same'), ('67-delete-pod-force', 'same'),
+    ('62-wait-jsonpath', 'same'), ('63-wait-timeout', 'same'), ('64-wait-delete', 'watch'), ('65-delete-pod', 'same'), ('66-delete-pod-nowait', 'same'), ('67-delete-pod-force', 'same'),
     ('68-delete-pods-selector', 'same'), ('69-delete-missing', 'same'), ('70-delete-missing-ignore', 'same'), ('71-label', 'same'), ('72-label-conflict', 'same'),
     ('73-label-overwrite', 'same'), ('74-label-remove', 'same'), ('75-annotate-pcs', 'same'), ('76-patch-merge', 'same'), ('77-patch-json', 'same'),
     ('78-patch-json-test-fails', 'same'), ('79-patch-strategic-pod', 'same'), ('80-patch-strategic-pcs', 'same'), ('81-patch-no-change', 'same'),
@@ -77,6 +82,25 @@ STEPS = [
     ('197-scale-many', r'(?m)^podclique\.grove\.io/inference-disaggregated-0-router scaled$'),
     ('198-get-pods-watch-server-closes', r'"type":"ADDED"'),
 ]
+
+ROUTER = f'{SET}-0-router'
+A_POD = f'$(kubectl get pods -n demo -l grove.io/podclique={ROUTER} -o name | head -n 1)'
+ROW = rf'{ROUTER}-\S+ +'
+# Watches and waits of STEPS: what is there before anything happens (as the recording has it), what is done then, and what has
+# to be told of it, in this order. A watch is ended like the recorded one, by SIGINT.
+WATCHES = {
+    '31-get-pods-watch': (rf'(?m)^NAME +READY +STATUS +RESTARTS +AGE\n(.*\n){{10}}({ROW}.*\n){{2}}', f'kubectl label -n demo {A_POD} watched=yes', rf'\n{ROW}1/1 +Running +0 '),
+    '32-get-pods-watch-delete': (
+        rf'(?m)^EVENT +NAME +READY +STATUS +RESTARTS +AGE\n(ADDED +.*\n){{10}}(ADDED +{ROW}.*\n){{2}}', f'kubectl delete -n demo {A_POD} --wait=false',
+        # whether the replacement comes before or after the old one is gone is a matter of the kubelet's pace
+        rf'(?s)(?=.*\nMODIFIED +{ROW}1/1 +Terminating .*\nDELETED +{ROW})(?=.*\nADDED +{ROW}0/1 +(SchedulingGated|Pending) .*\nMODIFIED +{ROW}1/1 +Running )'),
+    '33-get-pods-watch-only-json': ('', f'kubectl label --overwrite -n demo {A_POD} watched=$RANDOM',
+                                    r'(?s)^\{\n    "apiVersion": "v1",\n    "kind": "Pod",\n    "metadata": \{.*"watched": "'),
+    '34-get-pcs-watch': (rf'(?m)^NAME +REPLICAS +AVAILABLE +UPDATED .* AGE\n{SET} +1 +1 +1 +', f'kubectl delete -n demo pods -l grove.io/podclique={ROUTER} --wait=false',
+                         rf'(?s)\n{SET} +1 +0 .*\n{SET} +1 +1 '),
+    '64-wait-delete': ('', "grep -q watch=true wait.log && kubectl patch pod -n demo $POD --type=json -p '[{\"op\":\"remove\",\"path\":\"/metadata/finalizers\"}]' || true",
+                       rf'^pod/{ROUTER}-\S+ condition met\n$'),
+}
 
 LETTERS = '[bcdfghjklmnpqrstvwxz2456789]{5}'
 NODE = r'node-b\d-r\d-h\d'
@@ -159,6 +183,46 @@ class Transcripts(unittest.TestCase):
             command = re.sub(NODE, self.drained, command)
         return command
 
+    def until(self, process, out, pattern, again=None):
+        """Reads on until the pattern is there; `again` is done each second until then."""
+        end = time.monotonic() + 30
+        while not re.search(pattern, ''.join(out)) and time.monotonic() < end:
+            if again:
+                self.type(again)
+            if process.poll() is not None and not select.select([process.stdout], [], [], 0)[0]:
+                break
+            while select.select([process.stdout], [], [], 1 if again else 0.2)[0]:
+                piece = os.read(process.stdout.fileno(), 65536).decode()
+                if not piece:
+                    break
+                out.append(piece)
+        self.assertRegex(''.join(out), pattern)
+
+    def watch(self, name, case, command):
+        """A command that goes on while something happens."""
+        first, action, then = WATCHES[name]
+        if name == '64-wait-delete':  # held back by a finalizer until the wait says, at -v=8, that it watches
+            pod = re.search(r'pod/(\S+)', command).group(1)
+            action = action.replace('$POD', pod)
+            self.type(f"kubectl patch pod -n demo {pod} -p '{{\"metadata\":{{\"finalizers\":[\"example.com/hold\"]}}}}'")
+            self.type(f'kubectl delete pod -n demo {pod} --wait=false')
+            command += ' -v=8 2>wait.log'
+        process = subprocess.Popen(['bash', '-c', f'exec {command}'], env=self.environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            out = []
+            if first:
+                self.until(process, out, first)
+                self.assertEqual(self.type(action)[0], 0)
+            self.until(process, out, then, None if first else action)
+            if case['exit'] != 0:
+                process.send_signal(signal.SIGINT)
+            rest, err = process.communicate(timeout=20)
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+        self.assertEqual((process.returncode, err.decode()), (case['exit'], ''), ''.join(out) + rest.decode())
+
     def check(self, case, how, command, code, out, err):
         self.assertEqual(code, case['exit'], f'{command}\n{out}{err}')
         if how == 'same':
@@ -175,6 +239,9 @@ class Transcripts(unittest.TestCase):
                 command = self.mine(case['command'] if case else name)
                 if name == '178-create-pdb':
                     command = command.replace('pdb.yaml', 'pdb-all.yaml')
+                if how == 'watch':
+                    self.watch(name, case, command)
+                    continue
                 code, out, err = self.type(command)
                 if case:
                     self.check(case, how, command, code, out, err)
