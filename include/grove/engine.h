@@ -126,6 +126,21 @@ typedef struct grove_engine_stats {
 GROVE_API grove_status grove_engine_stats_get(const grove_engine *engine,
                                               grove_engine_stats *out_stats);
 
+/** What stands at a moment. Since 0.1. */
+typedef struct grove_engine_gauges {
+    uint32_t size;
+    uint32_t pods_gated;          /**< pods of gangs that carry a scheduling gate */
+    int64_t oldest_gate_ns;       /**< age of the oldest of them */
+    uint32_t gangs_incomplete;    /**< gangs whose minimum has no nodes */
+    uint32_t gangs_scored;        /**< gangs with a placement score */
+    int64_t longest_gang_wait_ns; /**< age of the oldest incomplete gang */
+    uint64_t score_thousandths;   /**< the sum of the scores */
+    uint64_t gpus_held;           /**< GPUs (nvidia.com/gpu) of bound pods of incomplete gangs */
+} grove_engine_gauges;
+/** Fills *out_gauges up to its size, by a look at every pod and gang. Since 0.1. */
+GROVE_API grove_status grove_engine_gauges_get(const grove_engine *engine, int64_t now_ns,
+                                               grove_engine_gauges *out_gauges);
+
 /**
  * Why an object waits: its set's plan and its gang's placement, as text or (GROVE_WRITE_PRETTY or 0
  * together with json) as one JSON document. GROVE_E_NOT_FOUND when the object is not known. Since 0.1.

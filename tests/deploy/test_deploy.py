@@ -94,6 +94,9 @@ class Together(unittest.TestCase):
             d.wait_for('leading')
             told = {re.split('[{ ]', name)[0] for name in d.metrics()}
         self.assertGreater(len(named), 10)
+        for needed in ('grove_gate_age_seconds', 'grove_gang_wait_seconds', 'grove_placement_score', 'grove_incomplete_gang_gpu_seconds_total',
+                       'controller_runtime_reconcile_time_seconds_bucket', 'rest_client_requests_total'):
+            self.assertIn(needed, named)
         self.assertEqual(named - told - later, set())
 
 

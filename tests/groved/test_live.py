@@ -111,6 +111,27 @@ class Life(Live):
         self.assertGreater(samples['process_resident_memory_bytes'], 0)
         self.assertEqual(samples['grove_watches'], samples['grove_watches_synced'])
 
+    def test_metrics_of_gangs(self):
+        """A gang that is whole, and one half of which lies bound while its minimum never comes."""
+        d = self.daemon('--no-webhooks')
+        self.create(demo())
+        until('the set is available', lambda: self.available() == 1)
+        until('no gang waits', lambda: d.metrics()['grove_gangs_incomplete'] == 0)
+        samples = d.metrics()
+        self.assertEqual((samples['grove_gate_age_seconds'], samples['grove_incomplete_gang_gpus']), (0, 0))
+        for verb in ('CREATE', 'PATCH'):
+            self.assertTrue([k for k in samples if k.startswith('rest_client_requests_total') and f'verb="{verb}"' in k])
+        large = demo('large', pods=2)
+        cliques = large['spec']['template']['cliques']
+        cliques[0]['spec']['podSpec']['containers'][0]['resources'] = {'limits': {'nvidia.com/gpu': '4'}}
+        cliques.append(json.loads(json.dumps(cliques[0]).replace('work', 'rest').replace('"4"', '"99"')))
+        self.create(large)
+        until('half of it holds GPUs', lambda: d.metrics()['grove_incomplete_gang_gpus'] == 8)
+        until('and goes on to', lambda: d.metrics()['grove_incomplete_gang_gpu_seconds_total'] >= 1)
+        samples = d.metrics()
+        self.assertGreater(samples['grove_gang_wait_seconds'], 0)
+        self.assertEqual(samples['grove_gangs_incomplete'], 1)
+
     def test_control_socket(self):
         d = self.daemon('--no-webhooks')
         d.wait_for('leading')

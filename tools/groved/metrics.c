@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SAMPLE_NS INT64_C(1000000000)
+
 /* Bounds of the buckets in milliseconds: those of controller-runtime's histograms. */
 static const uint32_t bounds_ms[METRICS_BUCKETS] = {1,   2,    5,    10,   25,    50,    100,  250,
                                                     500, 1000, 2500, 5000, 10000, 30000, 60000};
@@ -69,6 +71,19 @@ void metrics_event(void *ctx, const grove_event *event) {
     } else if (event->type == GROVE_EVENT_GONE) {
         m->events[event->kind][3]++;
     }
+}
+
+void metrics_sample(metrics *m, const grove_engine *engine, int64_t now, int force) {
+    int64_t passed = now - m->sampled_at;
+    if (m->sampled_at != 0 && passed < SAMPLE_NS && !force) {
+        return;
+    }
+    if (m->sampled_at != 0 && passed > 0) {
+        m->gpu_ms += m->gauges.gpus_held * (uint64_t)(passed / 1000000);
+    }
+    m->gauges.size = (uint32_t)sizeof m->gauges;
+    (void)grove_engine_gauges_get(engine, now, &m->gauges);
+    m->sampled_at = now;
 }
 
 /* ---- telling ---- */
@@ -179,6 +194,36 @@ static void tell_engine(const metrics *m, const metrics_now *now, grove_buf *out
     one(out, "grove_placed_total", "counter", "Placements found", s.placed);
 }
 
+static void one_time(grove_buf *out, const char *name, const char *type, const char *help,
+                     int64_t ns) {
+    head(out, name, type, help);
+    text_put(out, "%s ", name);
+    seconds(out, ns);
+    text_put(out, "\n");
+}
+
+static void tell_gauges(const metrics *m, grove_buf *out) {
+    const grove_engine_gauges *g = &m->gauges;
+    one(out, "grove_pods_gated", "gauge", "Pods of gangs that carry a scheduling gate",
+        g->pods_gated);
+    one_time(out, "grove_gate_age_seconds", "gauge", "Age of the oldest gated pod",
+             g->oldest_gate_ns);
+    one(out, "grove_gangs_incomplete", "gauge", "Gangs whose minimum has no nodes",
+        g->gangs_incomplete);
+    one_time(out, "grove_gang_wait_seconds", "gauge", "Age of the oldest incomplete gang",
+             g->longest_gang_wait_ns);
+    head(out, "grove_placement_score", "gauge", "Mean score of the gangs that have one, 0 to 1");
+    uint64_t mean = g->gangs_scored ? g->score_thousandths / g->gangs_scored : 0;
+    text_put(out, "grove_placement_score %llu.%03llu\n", (unsigned long long)(mean / 1000),
+             (unsigned long long)(mean % 1000));
+    one(out, "grove_incomplete_gang_gpus", "gauge", "GPUs that pods of incomplete gangs hold",
+        g->gpus_held);
+    head(out, "grove_incomplete_gang_gpu_seconds_total", "counter",
+         "GPU-seconds that pods of incomplete gangs held");
+    text_put(out, "grove_incomplete_gang_gpu_seconds_total %llu.%03llu\n",
+             (unsigned long long)(m->gpu_ms / 1000), (unsigned long long)(m->gpu_ms % 1000));
+}
+
 static void tell_hooks(const metrics *m, grove_buf *out) {
     head(out, "controller_runtime_webhook_requests_total", "counter",
          "Requests by webhook and code");
@@ -231,6 +276,7 @@ void metrics_write(const metrics *m, const metrics_now *now, grove_buf *out) {
     head(out, "grove_build_info", "gauge", "The version");
     text_put(out, "grove_build_info{version=\"%s\"} 1\n", GROVE_VERSION_STRING);
     tell_engine(m, now, out);
+    tell_gauges(m, out);
     tell_requests(m, out);
     tell_events(m, out);
     tell_hooks(m, out);

@@ -30,6 +30,9 @@ typedef struct metrics {
     metrics_histogram hook_latency[METRICS_HOOKS];
     uint64_t foreign_writes; /* of another operator, seen while leading */
     uint64_t cert_reads, cert_errors;
+    grove_engine_gauges gauges; /* as of sampled_at */
+    int64_t sampled_at;         /* 0: never */
+    uint64_t gpu_ms;            /* GPU-milliseconds that incomplete gangs held */
 } metrics;
 
 /* What stands at the moment of asking. */
@@ -50,6 +53,8 @@ void metrics_observe(metrics_histogram *h, int64_t ns);
 void metrics_ended(void *ctx, grove_verb verb, grove_kind kind, const grove_completion *c,
                    int64_t took_ns);
 void metrics_event(void *ctx, const grove_event *event);
+/* Looks at what stands, at most once a second but for `force`, and adds up what was held meanwhile. */
+void metrics_sample(metrics *m, const grove_engine *engine, int64_t now, int force);
 void metrics_write(const metrics *m, const metrics_now *now, grove_buf *out);
 
 #endif

@@ -111,6 +111,7 @@ static void on_metrics(void *ctx, const char *path, const char *body, size_t len
         text_put(&a->body, "404 page not found\n");
         return;
     }
+    metrics_sample(&d->metrics, d->engine, live_now(d), 1);
     metrics_now now = {.engine = d->engine,
                        .tap = d->tap,
                        .log = &d->log,

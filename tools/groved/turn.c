@@ -147,6 +147,7 @@ static void turn(live *d) {
         d->failed_turns = 0;
     }
     metrics_observe(&d->metrics.turns, live_now(d) - now);
+    metrics_sample(&d->metrics, d->engine, live_now(d), 0);
     phase_advance(d);
     arm(d, deadline);
 }

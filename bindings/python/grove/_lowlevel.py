@@ -552,6 +552,18 @@ class grove_engine_stats(Structure):
     reserved: Any
 
 
+class grove_engine_gauges(Structure):
+    """grove/engine.h"""
+    size: Any
+    pods_gated: Any
+    oldest_gate_ns: Any
+    gangs_incomplete: Any
+    gangs_scored: Any
+    longest_gang_wait_ns: Any
+    score_thousandths: Any
+    gpus_held: Any
+
+
 class grove_k8s_options(Structure):
     """grove/k8s.h"""
     size: Any
@@ -1264,6 +1276,16 @@ grove_engine_stats._fields_ = [
     ('most_rounds', c_uint32),
     ('reserved', c_uint32),
 ]
+grove_engine_gauges._fields_ = [
+    ('size', c_uint32),
+    ('pods_gated', c_uint32),
+    ('oldest_gate_ns', c_int64),
+    ('gangs_incomplete', c_uint32),
+    ('gangs_scored', c_uint32),
+    ('longest_gang_wait_ns', c_int64),
+    ('score_thousandths', c_uint64),
+    ('gpus_held', c_uint64),
+]
 grove_k8s_options._fields_ = [
     ('size', c_uint32),
     ('flags', c_uint32),
@@ -1967,6 +1989,9 @@ class Functions:
         self.engine_stats_get = library.grove_engine_stats_get
         library.grove_engine_stats_get.restype = c_int32
         library.grove_engine_stats_get.argtypes = [c_void_p, POINTER(grove_engine_stats)]
+        self.engine_gauges_get = library.grove_engine_gauges_get
+        library.grove_engine_gauges_get.restype = c_int32
+        library.grove_engine_gauges_get.argtypes = [c_void_p, c_int64, POINTER(grove_engine_gauges)]
         self.engine_explain = library.grove_engine_explain
         library.grove_engine_explain.restype = c_int32
         library.grove_engine_explain.argtypes = [c_void_p, c_int32, c_char_p, c_char_p, c_int64, c_int32, POINTER(grove_buf), POINTER(grove_error)]
