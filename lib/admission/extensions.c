@@ -212,6 +212,22 @@ static void check_ratios(gv_rules *r) {
     gv_map_fini(&c.used);
 }
 
+/* ---- placement ---- */
+
+static const grove_node *sticky_of(const gv_rules *r) {
+    return gv_node_path(r->tmpl, "placement.sticky");
+}
+
+static void check_sticky(gv_rules *r) {
+    const grove_node *wish = sticky_of(r);
+    if (gv_str_is(gv_node_str(wish), "Require")) {
+        gv_rules_error(r, GV_CODE_STICKY_REQUIRE, "Forbidden", wish,
+                       gv_path_fmt(GV_TMPL ".placement.sticky"),
+                       "Require is reserved: a pod does not wait for the node of its index yet; "
+                       "Prefer brings it back where there is room");
+    }
+}
+
 /* ---- who can do it ---- */
 
 /* The engine finds the places for these; all others choose nodes themselves. */
@@ -222,10 +238,11 @@ static bool engine_places(const gv_rules *r, gv_str scheduler) {
 
 static void refuse_field(gv_rules *r, const grove_node *node, gv_path path, gv_str scheduler) {
     if (node) {
-        gv_rules_error(r, GV_CODE_EXTENSION_BACKEND, "Forbidden", node, path,
-                       "%.*s chooses the nodes of each gang by itself and cannot be told of other "
-                       "gangs",
-                       TEXT(scheduler));
+        gv_rules_error(
+            r, GV_CODE_EXTENSION_BACKEND, "Forbidden", node, path,
+            "%.*s chooses the nodes of each gang by itself and cannot be told where pods "
+            "of this or of other gangs are",
+            TEXT(scheduler));
     }
 }
 
@@ -236,6 +253,8 @@ static void check_backend(gv_rules *r, const gv_constraints *all) {
     }
     const grove_node *wish = grove_node_get(r->tmpl, "crossGangPack");
     refuse_field(r, is_wish(wish) ? wish : NULL, gv_path_fmt(GV_TMPL ".crossGangPack"), name);
+    wish = sticky_of(r);
+    refuse_field(r, is_wish(wish) ? wish : NULL, gv_path_fmt(GV_TMPL ".placement.sticky"), name);
     for (size_t i = 0; i < all->n; i++) {
         refuse_field(r, grove_node_get(all->v[i].node, "spread"),
                      gv_path_fmt("%s.spread", all->v[i].path.s), name);
@@ -246,6 +265,7 @@ void gv_rules_extensions(gv_rules *r) {
     gv_constraints all = {0};
     check_core_members(r);
     check_cross_gang_pack(r);
+    check_sticky(r);
     check_ratios(r);
     if (gv_constraints_of(r, r->tmpl, &all)) {
         gv_topology_name found = gv_topology_resolve(r, &all, false);

@@ -3,7 +3,8 @@
  * Placement memory: where the pods of a gang are is written on its PodGang, as annotations, so that a pod's
  * successor can go back to the node of its index whoever decides about it, after whatever restart. One write
  * for the whole gang, when every pod that was given a place is there; an index that lost its pod keeps its
- * entry. Only for gangs whose places we find ourselves: nobody else reads it.
+ * entry. Only where the set asks for it (template.placement.sticky), and for gangs whose places we find
+ * ourselves: nobody else reads it.
  */
 #include "base/hash.h"
 #include "model/places.h"
@@ -144,25 +145,9 @@ static gv_str anchor_text(gv_work *w, const gv_work_gang *g) {
 
 /* ---- the write ---- */
 
-static grove_status write_places(gv_work *w, gv_work_gang *g, uint64_t sig) {
-    const grove_node *live = grove_node_at_path(g->memo->node, "/metadata/annotations");
-    gv_str places = places_text(w, g, gv_get_str(live, GV_ANNOTATION_PLACES));
-    gv_str anchor = anchor_text(w, g);
-    gv_delta d;
-    if (!places.p || w->starved) {
-        return gv_work_nomem(w);
-    }
-    gv_delta_begin(&d, w->b);
-    gv_delta_enter(&d, "metadata");
-    gv_delta_enter(&d, "annotations");
-    gv_delta_text(&d, live, GV_ANNOTATION_PLACES, places);
-    gv_delta_text(&d, live, GV_ANNOTATION_ANCHOR, anchor);
-    if (!gv_delta_end(&d)) {
-        g->memo->places_sig = sig;
-        return GROVE_OK;
-    }
+static grove_status finish_write(gv_work *w, gv_work_gang *g, const char *what) {
     gv_act *act = gv_act_add(w, GROVE_VERB_PATCH, GV_KIND_PODGANG, g->want->name,
-                             GV_ORDER_MEMBERSHIP, "Places", "remember the places of PodGang %.*s",
+                             GV_ORDER_MEMBERSHIP, "Places", "%s the places of PodGang %.*s", what,
                              ARG_STR(g->want->name));
     if (act == NULL) {
         return gv_work_nomem(w);
@@ -174,6 +159,52 @@ static grove_status write_places(gv_work *w, gv_work_gang *g, uint64_t sig) {
     return gv_act_finish_body(w, act);
 }
 
+static const grove_node *annotations_of(const gv_work_gang *g) {
+    return grove_node_get(grove_node_get(g->memo->node, "metadata"), "annotations");
+}
+
+static void begin_write(gv_work *w, gv_delta *d) {
+    gv_delta_begin(d, w->b);
+    gv_delta_enter(d, "metadata");
+    gv_delta_enter(d, "annotations");
+}
+
+static grove_status write_places(gv_work *w, gv_work_gang *g, uint64_t sig) {
+    const grove_node *live = annotations_of(g);
+    gv_str places = places_text(w, g, gv_get_str(live, GV_ANNOTATION_PLACES));
+    gv_str anchor = anchor_text(w, g);
+    gv_delta d;
+    if (!places.p || w->starved) {
+        return gv_work_nomem(w);
+    }
+    begin_write(w, &d);
+    gv_delta_text(&d, live, GV_ANNOTATION_PLACES, places);
+    gv_delta_text(&d, live, GV_ANNOTATION_ANCHOR, anchor);
+    if (!gv_delta_end(&d)) {
+        g->memo->places_sig = sig;
+        return GROVE_OK;
+    }
+    return finish_write(w, g, "remember");
+}
+
+/* The set no longer asks for it: what stands would bring pods back to where nobody wants them to be. */
+static grove_status forget_places(gv_work *w, gv_work_gang *g) {
+    static const char *const keys[] = {GV_ANNOTATION_PLACES, GV_ANNOTATION_ANCHOR};
+    const grove_node *live = annotations_of(g);
+    gv_delta d;
+    if (!grove_node_get(live, keys[0]) && !grove_node_get(live, keys[1])) {
+        return GROVE_OK;
+    }
+    begin_write(w, &d);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (grove_node_get(live, keys[i])) {
+            gv_delta_away(&d, live, keys[i]);
+        }
+    }
+    (void)gv_delta_end(&d);
+    return finish_write(w, g, "forget");
+}
+
 /* By the scheduler's nature, or because the host says so. */
 static bool is_placed_by_us(const gv_work *w, gv_str scheduler, uint32_t caps) {
     const char *more = w->request->bind_schedulers;
@@ -183,12 +214,14 @@ static bool is_placed_by_us(const gv_work *w, gv_str scheduler, uint32_t caps) {
 
 grove_status gv_gang_remember(gv_work *w, gv_work_gang *g) {
     gv_str scheduler = {NULL, 0};
-    const gv_adapter *adapter = gv_template_gang_adapter(w->t, &scheduler);
-    uint32_t caps = adapter ? adapter->caps : 0;
-    if (!is_placed_by_us(w, scheduler, caps) || g->writes || !g->scheduled ||
-        (g->obj->u.head.flags & GV_HEAD_EXPECTED) != 0) {
+    if (g->writes || !g->obj || (g->obj->u.head.flags & GV_HEAD_EXPECTED) != 0) {
         return GROVE_OK;
     }
-    uint64_t sig = signature(w, g, caps);
+    const gv_adapter *adapter = gv_template_gang_adapter(w->t, &scheduler);
+    uint32_t caps = adapter ? adapter->caps : 0;
+    if (gv_template_pcs(w->t)->sticky == GV_WISH_NONE || !is_placed_by_us(w, scheduler, caps)) {
+        return forget_places(w, g);
+    }
+    uint64_t sig = g->scheduled ? signature(w, g, caps) : 0;
     return sig == 0 || sig == g->memo->places_sig ? GROVE_OK : write_places(w, g, sig);
 }

@@ -148,6 +148,10 @@ static const char *node_of(world *at, const char *selector, char *out, size_t ca
     "}},{\"name\":\"g\",\"spec\":{\"roleName\":\"g\","                                           \
     "\"replicas\":1,\"podSpec\":" WIDE_POD "}}],\"podCliqueScalingGroups\":[{\"name\":\"cell\"," \
     "\"cliqueNames\":[\"g\"],\"replicas\":1,\"minAvailable\":1}]}}}"
+#define OWN_SCHEDULER                                                              \
+    "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n" \
+    "scheduler: {defaultProfileName: grove-scheduler, profiles: [{name: grove-scheduler}]}\n"
+#define STICKY "\"placement\":{\"sticky\":\"Prefer\"},"
 #define WIDE_POD                                                                    \
     "{\"containers\":[{\"name\":\"c\",\"image\":\"w:1\",\"resources\":{\"limits\":" \
     "{\"nvidia.com/gpu\":\"4\"}}}]}"
@@ -160,8 +164,12 @@ static void test_places_outlive_the_engine(void **state) {
     world wide;
     grove_error err = GROVE_ERROR_INIT;
     (void)state;
-    world_start(&wide, env, (cluster_options){.nodes = "1x1x3x4"});
-    snprintf(text, sizeof text, WIDE_SET, "", 2);
+    cluster_options options = {.nodes = "1x1x3x4"};
+    assert_int_equal(grove_config_new(env, &options.config), GROVE_OK);
+    assert_int_equal(grove_config_load(options.config, OWN_SCHEDULER, strlen(OWN_SCHEDULER), &err),
+                     GROVE_OK);
+    world_start(&wide, env, options);
+    snprintf(text, sizeof text, WIDE_SET, STICKY, 2);
     world_apply(&wide, text);
     world_settle(&wide);
     node_of(&wide, worker, before, sizeof before);
@@ -182,17 +190,17 @@ static void test_places_outlive_the_engine(void **state) {
                         text);
     world_check_rest(&wide);
     world_end(&wide);
+    grove_config_unref(options.config);
 }
 
 /* Where the base gang is packed is written, too: a gang scaled out later goes there, although another rack
  * would be as good. */
 static void test_scaled_gangs_follow_the_base(void **state) {
-    static const char settings[] =
-        "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n"
+    static const char settings[] = OWN_SCHEDULER
         "topologyAwareScheduling: {enabled: true}\n---\n"
         "apiVersion: grove.io/v1alpha1\nkind: ClusterTopologyBinding\nmetadata: {name: b}\n"
         "spec: {levels: [{domain: rack, key: example.com/rack}]}\n";
-    static const char pack[] =
+    static const char pack[] = STICKY
         "\"topologyConstraint\":{\"topologyName\":\"b\",\"pack\":{\"required\":\"rack\"}},";
     char text[1200], node[128];
     world racks;
