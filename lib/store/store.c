@@ -104,11 +104,11 @@ static bool is_read(gv_kind kind) {
            kind != GV_KIND_LEASE && kind != GV_KIND_CONFIGMAP;
 }
 
-/* An event that was overtaken by a later one about the same incarnation. */
+/* An event that was overtaken by what is known of a later moment: by another event, by the answer to a
+ * write, or by a read beside a watch that lags. It may be about a former incarnation of the name. */
 static bool is_stale(const gv_object *known, const gv_object *fresh) {
     return known != NULL && fresh->u.head.rv_order != 0 &&
-           known->u.head.rv_order > fresh->u.head.rv_order &&
-           strcmp(known->u.head.uid, fresh->u.head.uid) == 0;
+           known->u.head.rv_order > fresh->u.head.rv_order;
 }
 
 /* Takes `fresh` over, also when it fails. */

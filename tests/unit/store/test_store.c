@@ -188,6 +188,12 @@ static void test_stale_events_are_ignored(void **state) {
     gv_object *o = gv_store_get(f.store, GV_KIND_POD, GV_STR("t"), GV_STR("p"));
     assert_string_equal(o->u.pod.node, "n1");
     assert_int_equal(gv_store_version(f.store, GV_KIND_POD), 20);
+    /* A watch that lags tells of the pod that had the name before; the known one was read meanwhile. */
+    pod_json(text, sizeof text, "p", "u-former", 18, "n2", "Running");
+    assert_int_equal(put_text(f.store, f.env, text), 0);
+    o = gv_store_get(f.store, GV_KIND_POD, GV_STR("t"), GV_STR("p"));
+    assert_string_equal(o->u.head.uid, "u-p");
+    assert_string_equal(o->u.pod.node, "n1");
     end(&f);
 }
 
