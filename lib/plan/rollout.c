@@ -147,16 +147,29 @@ static grove_status roll_cliques(gv_work *w) {
 
 /* ---- groups ---- */
 
+static bool has_old_member(const gv_work *w, const gv_work_group *g) {
+    for (int64_t r = 0; r < g->want->replicas; r++) {
+        for (uint32_t k = 0; k < g->want->n_members; k++) {
+            const gv_work_clique *c = &w->cliques[gv_want_member(g->want, r, k)];
+            if (c->memo != NULL && !c->dying &&
+                !gv_str_eq(c->memo->hash_label, c->want->expected_hash)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Also anew, where somebody with an older template took it for ended. */
 static bool group_starts(const gv_work *w, const gv_work_group *g) {
     const gv_progress *p = &g->memo->progress;
-    if (p->set && gv_str_eq(p->set_hash, w->set_hash)) {
-        return false;
-    }
+    bool begun = p->set && gv_str_eq(p->set_hash, w->set_hash);
     if (w->manual) {
-        return true;
+        return !begun;
     }
     return running(&w->progress) &&
-           w->progress.current_index == w->want->replicas[g->want->replica].index;
+           w->progress.current_index == w->want->replicas[g->want->replica].index &&
+           (!begun || (p->ended && has_old_member(w, g)));
 }
 
 /* currentPodCliqueSetGenerationHash: every wanted member lives and stands at the set's hash. */
@@ -178,6 +191,19 @@ static void settle_group(const gv_work *w, gv_work_group *g) {
     }
 }
 
+/* The answer to a status write can tell more of the group than our watch tells of the set: of an update to a
+ * template that we do not know yet. By the one we know nothing is rolled then. It may as well be an update
+ * that was taken back, which ends where nothing is left of it. */
+static grove_status follow(gv_work *w, gv_work_group *g) {
+    if (running(&w->progress) || gv_str_eq(g->progress.set_hash, w->set_hash)) {
+        return gv_roll_members(w, g);
+    }
+    if (!has_old_member(w, g)) {
+        gv_progress_finish(&g->progress);
+    }
+    return GROVE_OK;
+}
+
 static grove_status roll_groups(gv_work *w) {
     for (uint32_t i = 0; i < w->want->n_groups; i++) {
         gv_work_group *g = &w->groups[i];
@@ -189,7 +215,7 @@ static grove_status roll_groups(gv_work *w) {
             g->progress = start(w, (gv_str){"", 0});
         }
         if (!g->dying && !w->manual && running(&g->progress) && !g->progress.started_now) {
-            grove_status status = gv_roll_members(w, g);
+            grove_status status = follow(w, g);
             if (status < 0) {
                 return status;
             }

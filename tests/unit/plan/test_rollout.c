@@ -550,8 +550,62 @@ static void test_no_pod_of_yesterday(void **state) {
     cluster_close(&c);
 }
 
+/* Somebody with an older template, to whom all members were as they should be, took the group's update for
+ * ended before it was rolled. */
+static void test_an_update_ended_by_the_old_template(void **state) {
+    (void)state;
+    cluster c;
+    char progress[256], hash[64];
+    cluster_open(&c, "s");
+    cluster_add(&c, SET_HEAD("1", "RollingRecreate") SET_CLIQUE("p", "1", "1")
+                        SET_GROUP("g", "p", "2", "1"));
+    cluster_live(&c, 20);
+    change(&c, 0, "j");
+    cluster_live(&c, 60);
+    snprintf(hash, sizeof hash, "%s",
+             cluster_text(&c, GV_KIND_PODCLIQUESET, "s", "/status/currentGenerationHash"));
+    change(&c, 0, "i");
+    cluster_live(&c, 60);
+    snprintf(progress, sizeof progress,
+             "{\"status\":{\"updateProgress\":{\"updateStartedAt\":\"2027-01-15T08:00:00Z\","
+             "\"updateEndedAt\":\"2027-01-15T08:00:00Z\","
+             "\"podCliqueSetGenerationHash\":\"%s\"}}}",
+             hash);
+    cluster_merge(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g", progress);
+    change(&c, 0, "j");
+    cluster_live(&c, 60);
+    assert_int_equal(updated_pods(&c, "j"), 2);
+    assert_true(ended(&c));
+    cluster_close(&c);
+}
+
+/* An update of the group that the set knows nothing of: it waits while members are of another template, and
+ * ends where all are as they should be. */
+static void test_an_update_not_known(void **state) {
+    static const char progress[] =
+        "{\"status\":{\"updateProgress\":{\"updateStartedAt\":\"2027-01-15T08:00:00Z\","
+        "\"updateEndedAt\":null,\"podCliqueSetGenerationHash\":\"of-another-template\"}}}";
+    (void)state;
+    cluster c;
+    cluster_open(&c, "s");
+    cluster_add(&c, SET_HEAD("1", "RollingRecreate") SET_CLIQUE("p", "1", "1")
+                        SET_GROUP("g", "p", "2", "1"));
+    cluster_live(&c, 20);
+    cluster_merge(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g", progress);
+    cluster_merge(&c, GV_KIND_PODCLIQUE, "s-0-g-1-p",
+                  "{\"metadata\":{\"labels\":{\"grove.io/pod-template-hash\":\"other\"}}}");
+    assert_false(takes_down(&c, "s-0-g-1-p"));
+    cluster_delete(&c, GV_KIND_PODCLIQUE, "s-0-g-1-p");
+    cluster_live(&c, 20);
+    assert_non_null(cluster_node(&c, GV_KIND_PODCLIQUESCALINGGROUP, "s-0-g",
+                                 "/status/updateProgress/updateEndedAt"));
+    cluster_close(&c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_update_ended_by_the_old_template),
+        cmocka_unit_test(test_an_update_not_known),
         cmocka_unit_test(test_taken_down_in_part),
         cmocka_unit_test(test_no_pod_of_yesterday),
         cmocka_unit_test(test_one_pod_at_a_time),
