@@ -424,6 +424,7 @@ static grove_status on_write(grove_engine *e, const gv_in_flight *f, const grove
     const grove_action *a = f->action;
     gv_set *set = f->set;
     bool ok = is_success(a, c);
+    uint64_t expected = gv_laws_expected(e, a);
     grove_status st = gv_laws_answer(e, a, c);
     if (st == GROVE_OK) {
         st = gv_engine_note_answer(e, set, a, c);
@@ -433,6 +434,7 @@ static grove_status on_write(grove_engine *e, const gv_in_flight *f, const grove
     }
     if (st == GROVE_OK) {
         st = end_overlay(e, a, c, ok, err);
+        gv_laws_returned(e, a, expected);
     }
     if (st == GROVE_OK) {
         st = follow_uncovered(e, (gv_kind)a->kind, gv_str_c(a->ns), gv_str_c(a->name), err);

@@ -180,6 +180,9 @@ grove_status gv_laws_after_write(grove_engine *e, gv_set *set, const grove_actio
                                  grove_error *err);
 /* The echo of a write's answer is no event; a refusal is. */
 grove_status gv_laws_answer(grove_engine *e, const grove_action *a, const grove_completion *c);
+/* Around the answer's effect on the store: a status that says more than what we wrote is of somebody else. */
+uint64_t gv_laws_expected(const grove_engine *e, const grove_action *a);
+void gv_laws_returned(grove_engine *e, const grove_action *a, uint64_t expected);
 void gv_laws_event(grove_engine *e, gv_str uid, gv_str rv);
 void gv_laws_outside(grove_engine *e);
 void gv_laws_set_fini(grove_engine *e, gv_set *set);

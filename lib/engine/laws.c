@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two laws, verified as the engine goes (GROVE_ENGINE_CHECK). A *quiet period* of a set is the time in which
- * nothing came from outside: no event but the echo of our own writes, no refusal, no deadline reached. In
- * one period
+ * nothing came from outside: no event but the echo of our own writes, no refusal, no answer that tells of
+ * another writer, no deadline reached. In one period
  *   (b) the plans of a set come to an empty one after a bounded number of rounds, and
  *   (c) no write brings an object back to what it was before a write of an earlier round; what follows
  *       deeds, as a status or a gang's list of pods does, only if nothing else was written from that round on.
@@ -239,6 +239,16 @@ grove_status gv_laws_answer(grove_engine *e, const grove_action *a, const grove_
     bool lingers = grove_node_get(meta, "deletionTimestamp") != NULL;
     uint64_t echo = echo_of(whole || lingers ? rv : gv_str_c(a->uid));
     return gv_vec_push(e->env, &e->echoes, echo) ? GROVE_OK : GROVE_E_NOMEM;
+}
+
+uint64_t gv_laws_expected(const grove_engine *e, const grove_action *a) {
+    return is_checked(e) && a->subresource == GROVE_SUBRESOURCE_STATUS ? state_of(e, a) : 0;
+}
+
+void gv_laws_returned(grove_engine *e, const grove_action *a, uint64_t expected) {
+    if (gv_laws_expected(e, a) != expected) {
+        gv_laws_outside(e);
+    }
 }
 
 void gv_laws_event(grove_engine *e, gv_str uid, gv_str rv) {

@@ -148,6 +148,12 @@ static grove_status check_repeatable(grove_engine *e, const grove_plan_request *
     return st;
 }
 
+static grove_status plan_with_refusals(grove_engine *e, gv_set *set, grove_plan_request *rq,
+                                       grove_plan **out, grove_error *err) {
+    grove_status st = gv_engine_refusals_of(e, set, &rq->refusals, &rq->n_refusals);
+    return st == GROVE_OK ? grove_plan_make(e->planner, e->store, rq, out, err) : st;
+}
+
 static grove_status make_plan(grove_engine *e, gv_set *set, int64_t now, grove_error *err) {
     grove_plan_request rq = {.size = (uint32_t)sizeof rq,
                              .ns = set->ns,
@@ -160,10 +166,13 @@ static grove_status make_plan(grove_engine *e, gv_set *set, int64_t now, grove_e
     grove_status st = gv_engine_decisions_of(e, gv_str_c(set->ns), gv_str_c(set->name),
                                              &rq.placements, &rq.n_placements);
     if (st == GROVE_OK) {
-        st = gv_engine_refusals_of(e, set, &rq.refusals, &rq.n_refusals);
+        st = plan_with_refusals(e, set, &rq, &plan, err);
     }
-    if (st == GROVE_OK) {
-        st = grove_plan_make(e->planner, e->store, &rq, &plan, err);
+    if (st == GROVE_OK && gv_engine_drop_moot(e, set, plan, now)) {
+        /* What was refused is not wanted any more: an error told of it now would be taken back at once. */
+        grove_plan_unref(plan);
+        plan = NULL;
+        st = plan_with_refusals(e, set, &rq, &plan, err);
     }
     if (st == GROVE_OK && e->flags & GROVE_ENGINE_CHECK) {
         st = check_repeatable(e, &rq, plan, err);

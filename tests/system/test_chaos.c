@@ -224,6 +224,7 @@ static void test_faults_of_old(void **state) {
     static const unsigned long seeds[] = {
         796,  /* a stand-by that knew neither a pod's replacement nor its end named it again */
         9724, /* the answer to a status write told of an update that the lagging watch of the set did not know yet */
+        1432, /* a refusal told of in a status after the last moment that it mattered, and taken back at once */
         5624, /* a stand-by read a pod, and its late watch told of the one that had the name before */
         4576, /* a clique rewritten for an update that stood nowhere, and the user went back */
     };
