@@ -43,7 +43,8 @@ def example_runs(root, build):
     for test in json.loads(listed):
         program = os.path.basename(test['cmd'][0])
         if program.startswith('example_'):
-            runs[program.removeprefix('example_')] = [os.path.relpath(word, root) for word in test['cmd'][1:]]
+            runs[program.removeprefix('example_')] = [os.path.relpath(word, root) if os.path.isabs(word) else word
+                                                      for word in test['cmd'][1:]]
     return runs
 
 
@@ -51,7 +52,8 @@ def write_consumers(root, build, path):
     """The same bytes for the same tree."""
     runs = example_runs(root, build)
     names = [os.path.relpath(name, root) for name in glob.glob(os.path.join(root, 'include', '**', '*.h'), recursive=True)]
-    names += [f'examples/c/{name}.c' for name in runs] + [word for words in runs.values() for word in words]
+    names += [f'examples/c/{name}.c' for name in runs] + [word for words in runs.values() for word in words
+                                                          if os.path.isfile(os.path.join(root, word))]
     with open(path, 'wb') as raw, gzip.GzipFile('', 'wb', mtime=0, fileobj=raw) as packed, \
             tarfile.open(fileobj=packed, mode='w') as archive:
         contents = {name: open(os.path.join(root, name), 'rb').read() for name in set(names)}
