@@ -56,7 +56,8 @@ verb_deps() { # [GROUP...]
     deps_ensure "$@"
 }
 
-verb_build() {
+# shellcheck disable=SC2120 # the command line passes them
+verb_build() { # [TARGET...]
     deps_ensure build
     configure "$BUILD"
     compile "$BUILD" "$@"
