@@ -117,6 +117,19 @@ static gv_gang_refs *members_of(gv_work *w, const gv_work_gang *g, uint64_t *out
     return refs;
 }
 
+gv_act *gv_gang_patch(gv_work *w, gv_work_gang *g, const char *reason, const char *what) {
+    gv_act *act = gv_act_add(w, GROVE_VERB_PATCH, GV_KIND_PODGANG, g->want->name,
+                             GV_ORDER_MEMBERSHIP, reason, "%s of PodGang %.*s", what,
+                             ARG_STR(g->want->name));
+    if (act != NULL) {
+        act->patch_type = GROVE_PATCH_MERGE;
+        act->uid = gv_str_c(g->obj->u.head.uid);
+        act->rv = gv_str_c(g->obj->u.head.rv);
+        g->writes = true;
+    }
+    return act;
+}
+
 static grove_status write_gang(gv_work *w, gv_work_gang *g, uint32_t object) {
     uint64_t sig = 0;
     gv_gang_refs *refs = members_of(w, g, &sig);
@@ -144,20 +157,14 @@ static grove_status write_gang(gv_work *w, gv_work_gang *g, uint32_t object) {
         g->memo->body_sig = sig;
         return GROVE_OK;
     }
-    gv_act *act = gv_act_add(w, GROVE_VERB_PATCH, GV_KIND_PODGANG, g->want->name,
-                             GV_ORDER_MEMBERSHIP, "Membership", "write members of PodGang %.*s",
-                             ARG_STR(g->want->name));
+    gv_act *act = gv_gang_patch(w, g, "Membership", "write members");
     if (act == NULL) {
         return gv_work_nomem(w);
     }
-    act->patch_type = GROVE_PATCH_MERGE;
-    act->uid = gv_str_c(g->obj->u.head.uid);
-    act->rv = gv_str_c(g->obj->u.head.rv);
     act->event = GV_EVENT_GANG_WRITTEN;
     act->event_kind = GV_KIND_PODCLIQUESET;
     act->event_name = w->set;
     act->event_uid = gv_str_c(w->pcs->u.head.uid);
-    g->writes = true;
     return gv_act_finish_body(w, act);
 }
 

@@ -10,6 +10,9 @@
 grove_status gv_gate_open(gv_work *w, const gv_work_gang *g, const gv_work_clique *c,
                           const gv_pod *p);
 
+/* gangs.c: the merge patch of a PodGang that was seen, its body still to be finished; NULL: no memory. */
+gv_act *gv_gang_patch(gv_work *w, gv_work_gang *g, const char *reason, const char *what);
+
 /* places.c: the PodGang remembers which node each index has, once the pods have theirs. */
 grove_status gv_gang_remember(gv_work *w, gv_work_gang *g);
 

@@ -146,17 +146,8 @@ static gv_str anchor_text(gv_work *w, const gv_work_gang *g) {
 /* ---- the write ---- */
 
 static grove_status finish_write(gv_work *w, gv_work_gang *g, const char *what) {
-    gv_act *act = gv_act_add(w, GROVE_VERB_PATCH, GV_KIND_PODGANG, g->want->name,
-                             GV_ORDER_MEMBERSHIP, "Places", "%s the places of PodGang %.*s", what,
-                             ARG_STR(g->want->name));
-    if (act == NULL) {
-        return gv_work_nomem(w);
-    }
-    act->patch_type = GROVE_PATCH_MERGE;
-    act->uid = gv_str_c(g->obj->u.head.uid);
-    act->rv = gv_str_c(g->obj->u.head.rv);
-    g->writes = true;
-    return gv_act_finish_body(w, act);
+    gv_act *act = gv_gang_patch(w, g, "Places", what);
+    return act ? gv_act_finish_body(w, act) : gv_work_nomem(w);
 }
 
 static const grove_node *annotations_of(const gv_work_gang *g) {
@@ -184,7 +175,7 @@ static grove_status write_places(gv_work *w, gv_work_gang *g, uint64_t sig) {
         g->memo->places_sig = sig;
         return GROVE_OK;
     }
-    return finish_write(w, g, "remember");
+    return finish_write(w, g, "remember the places");
 }
 
 /* The set no longer asks for it: what stands would bring pods back to where nobody wants them to be. */
@@ -202,7 +193,7 @@ static grove_status forget_places(gv_work *w, gv_work_gang *g) {
         }
     }
     (void)gv_delta_end(&d);
-    return finish_write(w, g, "forget");
+    return finish_write(w, g, "forget the places");
 }
 
 /* By the scheduler's nature, or because the host says so. */
