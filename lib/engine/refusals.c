@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes that the cluster refused: the planner leaves them alone until their time has come. */
+#include "base/sort.h"
 #include "engine/engine.h"
 
 /* A conflict, or an object that is gone, says only that the plan was of yesterday. A create that is answered
@@ -103,6 +104,13 @@ bool gv_engine_drop_moot(grove_engine *e, gv_set *set, const grove_plan *plan, i
     return any;
 }
 
+/* An order that does not tell which refusal came first. */
+static int by_kind_and_name(const void *a, const void *b, void *ctx) {
+    const grove_refusal *x = a, *y = b;
+    (void)ctx;
+    return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->name, y->name);
+}
+
 grove_status gv_engine_refusals_of(grove_engine *e, gv_set *set, const grove_refusal *const **out,
                                    uint32_t *out_n) {
     gv_map_entry *entry;
@@ -118,6 +126,7 @@ grove_status gv_engine_refusals_of(grove_engine *e, gv_set *set, const grove_ref
             return GROVE_E_NOMEM;
         }
     }
+    gv_sort((const void **)(void *)e->refusals.v, e->refusals.n, by_kind_and_name, NULL);
     *out = e->refusals.v;
     *out_n = (uint32_t)e->refusals.n;
     return GROVE_OK;

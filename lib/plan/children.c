@@ -340,23 +340,26 @@ static const char *delete_event(gv_kind kind) {
     }
 }
 
+static bool is_stray(const gv_work *w, const gv_object *o) {
+    const gv_head *h = &o->u.head;
+    return h->kind != GV_KIND_POD && h->kind != GV_KIND_PODCLIQUESET &&
+           !gv_object_is_terminating(o) &&
+           gv_want_find_object(w->want, h->kind, gv_str_c(h->name)) == GV_NOT_WANTED &&
+           ours_to_delete(w, o);
+}
+
 static grove_status remove_strays(gv_work *w) {
-    const gv_list *list = gv_store_of_set(w->store, w->ns, w->set);
-    for (const gv_object *o = list->first; o; o = gv_list_next(o, GV_LIST_SET)) {
-        const gv_head *h = &o->u.head;
-        if (h->kind == GV_KIND_POD || h->kind == GV_KIND_PODCLIQUESET ||
-            gv_object_is_terminating(o) ||
-            gv_want_find_object(w->want, h->kind, gv_str_c(h->name)) != GV_NOT_WANTED ||
-            !ours_to_delete(w, o)) {
-            continue;
-        }
-        grove_status status = gv_act_delete(w, o, GV_ORDER_DELETE, "NotWanted",
-                                            delete_event(h->kind), GV_STR("no longer wanted"));
-        if (status < 0) {
-            return status;
-        }
+    uint32_t n = 0;
+    const gv_object **strays = gv_work_pick(w, is_stray, &n);
+    if (n > 0 && strays == NULL) {
+        return gv_work_nomem(w);
     }
-    return GROVE_OK;
+    grove_status status = GROVE_OK;
+    for (uint32_t i = 0; i < n && status == GROVE_OK; i++) {
+        status = gv_act_delete(w, strays[i], GV_ORDER_DELETE, "NotWanted",
+                               delete_event(strays[i]->u.head.kind), GV_STR("no longer wanted"));
+    }
+    return status;
 }
 
 grove_status gv_step_children(gv_work *w) {

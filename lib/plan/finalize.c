@@ -28,21 +28,24 @@ static const char *own_finalizer(gv_kind kind) {
     }
 }
 
+static bool is_leaving(const gv_work *w, const gv_object *o) {
+    (void)w;
+    return own_finalizer(o->u.head.kind) != NULL && gv_object_is_terminating(o) &&
+           (o->u.head.flags & GV_HEAD_EXPECTED) == 0;
+}
+
 /* Children on their way out, whoever deleted them and whether or not their set still lives. */
 static grove_status release_children(gv_work *w) {
-    const gv_list *list = gv_store_of_set(w->store, w->ns, w->set);
-    for (const gv_object *o = list->first; o; o = gv_list_next(o, GV_LIST_SET)) {
-        const char *finalizer = own_finalizer(o->u.head.kind);
-        if (finalizer == NULL || !gv_object_is_terminating(o) ||
-            (o->u.head.flags & GV_HEAD_EXPECTED) != 0) {
-            continue;
-        }
-        grove_status status = gv_act_drop_finalizer(w, o, finalizer);
-        if (status < 0) {
-            return status;
-        }
+    uint32_t n = 0;
+    const gv_object **leaving = gv_work_pick(w, is_leaving, &n);
+    if (n > 0 && leaving == NULL) {
+        return gv_work_nomem(w);
     }
-    return GROVE_OK;
+    grove_status status = GROVE_OK;
+    for (uint32_t i = 0; i < n && status == GROVE_OK; i++) {
+        status = gv_act_drop_finalizer(w, leaving[i], own_finalizer(leaving[i]->u.head.kind));
+    }
+    return status;
 }
 
 /* A set is held before anything is made for it; what was found out about its hashes goes with it. */
@@ -91,30 +94,34 @@ static grove_status hold_set(gv_work *w) {
     return gv_act_finish_body(w, act);
 }
 
+static bool is_own_domain(const gv_work *w, const gv_object *o) {
+    return o->u.head.kind == GV_KIND_COMPUTEDOMAIN &&
+           strcmp(o->u.head.owner_uid, w->pcs->u.head.uid) == 0;
+}
+
 /* ComputeDomains carry a finalizer that only we lift: they go before the set does. */
 static grove_status release_set(gv_work *w) {
-    const gv_list *list = gv_store_of_set(w->store, w->ns, w->set);
-    bool waits = false;
-    for (const gv_object *o = list->first; o; o = gv_list_next(o, GV_LIST_SET)) {
-        if (o->u.head.kind != GV_KIND_COMPUTEDOMAIN ||
-            strcmp(o->u.head.owner_uid, w->pcs->u.head.uid) != 0) {
-            continue;
-        }
-        waits = true;
-        grove_status status = gv_act_delete(w, o, GV_ORDER_DELETE, "SetDeleted",
+    uint32_t n = 0;
+    const gv_object **domains = gv_work_pick(w, is_own_domain, &n);
+    if (n > 0 && domains == NULL) {
+        return gv_work_nomem(w);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const gv_head *h = &domains[i]->u.head;
+        grove_status status = gv_act_delete(w, domains[i], GV_ORDER_DELETE, "SetDeleted",
                                             GV_EVENT_COMPUTEDOMAIN_DELETED,
                                             GV_STR("its set is being deleted"));
         if (status == GROVE_OK &&
             !gv_wait_add(w, GV_KIND_PODCLIQUESET, w->set, "ComputeDomainsRemain",
-                         GV_KIND_COMPUTEDOMAIN, gv_str_c(o->u.head.name), GV_TIME_NONE, GROVE_NEVER,
-                         "ComputeDomain %s goes first", o->u.head.name)) {
+                         GV_KIND_COMPUTEDOMAIN, gv_str_c(h->name), GV_TIME_NONE, GROVE_NEVER,
+                         "ComputeDomain %s goes first", h->name)) {
             status = gv_work_nomem(w);
         }
         if (status < 0) {
             return status;
         }
     }
-    return waits ? GROVE_OK : gv_act_drop_finalizer(w, w->pcs, GV_FINALIZER_SET);
+    return n > 0 ? GROVE_OK : gv_act_drop_finalizer(w, w->pcs, GV_FINALIZER_SET);
 }
 
 grove_status gv_step_finalizers(gv_work *w) {

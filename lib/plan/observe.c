@@ -4,6 +4,7 @@
  * controller is the wanted owner's uid; a namesake of somebody else is a rival, which is reported and never
  * touched.
  */
+#include "base/sort.h"
 #include "plan/work.h"
 
 static gv_object *lookup(const gv_work *w, gv_kind kind, gv_str name) {
@@ -66,6 +67,37 @@ static bool observe_gangs(gv_work *w) {
         }
     }
     return true;
+}
+
+/* ---- everything of the set ---- */
+
+static int by_kind_and_name(const void *a, const void *b, void *ctx) {
+    const gv_head *x = &((const gv_object *)a)->u.head, *y = &((const gv_object *)b)->u.head;
+    (void)ctx;
+    return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+const gv_object **gv_work_pick(gv_work *w, gv_pick wanted, uint32_t *out_n) {
+    const gv_list *list = gv_store_of_set(w->store, w->ns, w->set);
+    const gv_object **picked = NULL;
+    uint32_t n = 0;
+    *out_n = 0;
+    for (const gv_object *o = list->first; o; o = gv_list_next(o, GV_LIST_SET)) {
+        if (!wanted(w, o)) {
+            continue;
+        }
+        if (picked == NULL &&
+            (picked = gv_arena_array(&w->arena, const gv_object *, list->n)) == NULL) {
+            *out_n = 1;
+            return NULL;
+        }
+        picked[n++] = o;
+    }
+    if (n > 1) {
+        gv_sort((const void **)(void *)picked, n, by_kind_and_name, NULL);
+    }
+    *out_n = n;
+    return picked;
 }
 
 /* ---- pods ---- */

@@ -273,6 +273,11 @@ static inline void gv_deadline(gv_work *w, int64_t when) {
 }
 grove_status gv_work_nomem(gv_work *w);
 
+/* The set's objects that `wanted` picks, by kind and name: an order that no event can change. NULL with
+ * *out_n 0: there are none; NULL with more: out of memory. */
+typedef bool (*gv_pick)(const gv_work *w, const gv_object *o);
+const gv_object **gv_work_pick(gv_work *w, gv_pick wanted, uint32_t *out_n); /* observe.c */
+
 /* ---- the steps, in their order ---- */
 grove_status gv_step_refusals(gv_work *w);   /* refused.c: what was refused is told */
 grove_status gv_step_observe(gv_work *w);    /* observe.c: match by name and owner uid, read pods */

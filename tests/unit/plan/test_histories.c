@@ -2,7 +2,8 @@
 /*
  * Random histories, told whole: the sets of the plays (tests/golden/plan) are scaled, changed, disturbed,
  * refused, placed and deleted, and every byte of every plan and explanation made meanwhile goes into one
- * number a history (tests/golden/plan-histories.txt). A planner without a past must make the same plan.
+ * number a history (tests/golden/plan-histories.txt). A planner without a past must make the same plan, and
+ * so must one whose store heard of the objects in another order.
  *
  * When a number changes: PLAN_HISTORY=N prints history N, before and after the change; what differs must be
  * meant. GROVE_UPDATE_GOLDEN=1 writes the numbers anew.
@@ -72,7 +73,7 @@ static void tell(history *h) {
     grove_buf_clear(&h->text);
 }
 
-/* A planner without a past makes the same plan. */
+/* The plan in the words of `plan`, made by a planner without a past. */
 static void compare_fresh(history *h, const grove_plan *plan) {
     grove_planner *planner = h->c.planner;
     grove_buf text;
@@ -89,6 +90,66 @@ static void compare_fresh(history *h, const grove_plan *plan) {
     h->c.planner = planner;
 }
 
+static int64_t version_of(const object *o) {
+    const char *text = grove_node_text(
+        grove_node_at_path(grove_doc_root(o->doc), "/metadata/resourceVersion"));
+    assert_non_null(text);
+    return strtoll(text, NULL, 10);
+}
+
+static int by_end(const void *a, const void *b) {
+    int64_t x = version_of(*(object *const *)a), y = version_of(*(object *const *)b);
+    return (x > y) - (x < y);
+}
+
+static void shuffle(gv_prng *r, object **v, uint32_t n) {
+    for (uint32_t i = n; i > 1; i--) {
+        uint32_t k = (uint32_t)gv_prng_below(r, i);
+        object *swap = v[i - 1];
+        v[i - 1] = v[k];
+        v[k] = swap;
+    }
+}
+
+/* Who watched from the beginning and heard of everything in another order: owners and the rest first, then
+ * the pods that are gone, whose uids name their successors, then those that are there. */
+static void hear_shuffled(history *h, gv_prng *r, grove_store *store) {
+    object **v = malloc((h->c.n + 1) * sizeof(object *));
+    assert_non_null(v);
+    for (int pass = 0; pass < 3; pass++) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < h->c.n; i++) {
+            object *o = &h->c.objects[i];
+            bool pod = o->kind == GV_KIND_POD;
+            if (pass == 1 ? pod && o->gone : !o->gone && pod == (pass == 2)) {
+                v[n++] = o;
+            }
+        }
+        if (pass == 1) {
+            qsort(v, n, sizeof *v, by_end);
+        } else {
+            shuffle(r, v, n);
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            const grove_node *root = grove_doc_root(v[i]->doc);
+            assert_int_equal(grove_store_put(store, v[i]->doc, root, NULL), 0);
+            assert_true(pass != 1 || grove_store_remove(store, root, NULL) == GROVE_OK);
+        }
+    }
+    free(v);
+}
+
+static void compare_shuffled(history *h, const grove_plan *plan) {
+    grove_store *store = h->c.store;
+    gv_prng r; /* its own: what is drawn here moves nothing of the history */
+    gv_prng_seed(&r, h->hash);
+    assert_int_equal(grove_store_new(h->c.env, &h->c.store), 0);
+    hear_shuffled(h, &r, h->c.store);
+    compare_fresh(h, plan);
+    grove_store_free(h->c.store);
+    h->c.store = store;
+}
+
 /* One plan, told and applied, or half of it; the number of actions but events. */
 static uint32_t round_of(history *h, uint32_t permille) {
     grove_plan *plan = cluster_plan(&h->c);
@@ -102,6 +163,7 @@ static uint32_t round_of(history *h, uint32_t permille) {
     tell(h);
     if (below(h, 4) == 0) {
         compare_fresh(h, plan);
+        compare_shuffled(h, plan);
     }
     grove_plan_unref(plan);
     h->c.keep_permille = permille;
