@@ -16,7 +16,7 @@
  *
  * The function must return GROVE_OK when nothing is refused; GROVE_E_NOMEM (or GROVE_OK, where it could
  * do without) when something is; and free all it allocated from `env` either way. Every point up to
- * OOM_EVERY is tried, then every OOM_STRIDE-th. Each point is tried twice: all later allocations refused
+ * OOM_EVERY is tried, then every OOM_STRIDE-th (GROVE_OOM_STEP=n: every n-th of these). Each point is tried twice: all later allocations refused
  * as well, and only this one refused. Sizes given back on free are checked against those asked for.
  */
 #ifndef TESTS_SUPPORT_OOM_H
