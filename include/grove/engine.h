@@ -50,7 +50,8 @@ typedef struct grove_engine_options {
     int64_t backoff_ns;     /**< first wait after a failed write, doubled up to 60 s [100 ms] */
     /**
      * Statuses of a set of which only counters changed are written at most once in this time, with what is
-     * true by then; conditions, phases, hashes and generations never wait. 0: at once.
+     * true by then; phases, hashes, generations and conditions never wait, but a breach of minAvailable for
+     * want of ready pods alone does. 0: at once.
      */
     int64_t status_quiet_ns;
 } grove_engine_options;

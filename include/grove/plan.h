@@ -107,8 +107,9 @@ typedef struct grove_plan_request {
 /* ---- results ---- */
 
 /**
- * Only counters of a status (and the numbers in its conditions' messages) differ: nobody's decision hangs on
- * this write, so that it may wait for those that come after it.
+ * Only counters of a status (and the numbers in its conditions' messages) differ, or a breach began for want of
+ * ready pods, which is over in a moment where they only start: nobody's decision hangs on this write, so that
+ * it may wait for those that come after it.
  */
 #define GROVE_ACTION_CAN_WAIT 0x1u
 

@@ -160,7 +160,7 @@ bool gv_delta_conditions(gv_work *w, gv_delta *d, const gv_memo *memo, int64_t g
     for (uint32_t i = 0; i < n; i++) {
         const grove_node *live = gv_condition_find(memo->conditions, want[i].type);
         same = same && stands_so(w, live, &want[i]);
-        d->urgent = d->urgent || !means_so(w, live, &want[i]);
+        d->urgent = d->urgent || !(want[i].can_wait || means_so(w, live, &want[i]));
     }
     if (same) {
         return true;

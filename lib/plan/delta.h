@@ -45,6 +45,7 @@ typedef struct gv_condition {
     gv_str message;
     bool generation; /* carries observedGeneration */
     bool restart;    /* its clock starts anew although the status stays */
+    bool can_wait;   /* that it comes to be so is not urgent */
 } gv_condition;
 
 /* Writes status.conditions whole when one of `want` differs; those of others are carried along. False:

@@ -77,6 +77,9 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_clique *c,
                                  "minAvailable is %lld",
                                  sched, good, want)};
     all[1].restart = c->recycled;
+    /* Between its containers' start and its readiness a pod counts as bad: often for a moment only. */
+    all[1].can_wait = c->breach == GV_TRUE &&
+                      gv_str_is(gv_str_c(c->breach_reason), GV_REASON_READY_BELOW_MIN);
     /* Recycled pods have their first time still before them. */
     all[2] = (gv_condition){
         .type = GV_COND_EVER_SCHEDULED,

@@ -74,6 +74,7 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_group *g,
                                  "%lld replicas are whole and none of their cliques is in "
                                  "breach, minAvailable is %lld",
                                  healthy, want)};
+    all[0].can_wait = g->breach == GV_TRUE && g->scheduled >= g->want->min_available;
     all[1] = (gv_condition){
         .type = GV_COND_GANG_TERMINATION,
         .status = GV_TRUE,

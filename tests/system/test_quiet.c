@@ -81,14 +81,15 @@ static const char one_clique[] =
 
 /* Sets the Ready condition of the i-th pod, as a kubelet would. */
 static void set_ready(world *w, uint32_t i, const char *status) {
-    char name[128], text[256];
+    char name[128], text[320];
     grove_error err = GROVE_ERROR_INIT;
     grove_doc *body = NULL;
     assert_true(world_pod_name(w, NULL, i, name, sizeof name));
     snprintf(text, sizeof text,
              "{\"status\":{\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"True\"},"
-             "{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
-             status);
+             "{\"type\":\"Ready\",\"status\":\"%s\"}],\"containerStatuses\":[{\"name\":\"c\","
+             "\"started\":true,\"ready\":%s}]}}",
+             status, strcmp(status, "True") == 0 ? "true" : "false");
     assert_int_equal(grove_doc_parse_json(env, text, strlen(text), 0, &body, &err), GROVE_OK);
     grove_op op = {.size = (uint32_t)sizeof op,
                    .verb = GROVE_VERB_PATCH,
@@ -185,6 +186,36 @@ static void test_conditions_never_wait(void **state) {
     world_end(&w);
 }
 
+static const char *breach_told(world *w, char *text, size_t cap) {
+    return world_text(w, GROVE_KIND_PODCLIQUE, "s-0-work", "/status/conditions/1/status", text,
+                      cap);
+}
+
+/* Pods between start and readiness are a breach for a moment, which is told when it stays. */
+static void test_a_breach_of_a_moment_is_not_told(void **state) {
+    world w;
+    char text[32];
+    (void)state;
+    begin(&w, QUIET, one_clique);
+    (void)lose_one_by_one(&w, 0, 1);
+    assert_string_equal(breach_told(&w, text, sizeof text), "False");
+    assert_int_equal(lose_one_by_one(&w, 1, PODS - 1), 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        set_ready(&w, i, "True");
+    }
+    uint32_t before = requests.status[GROVE_KIND_PODCLIQUE];
+    world_settle(&w);
+    assert_int_equal(requests.status[GROVE_KIND_PODCLIQUE] - before, 1);
+    assert_string_equal(breach_told(&w, text, sizeof text), "False");
+    assert_int_equal(ready_told(&w), 5);
+    (void)lose_one_by_one(&w, 0, 4);
+    assert_string_equal(breach_told(&w, text, sizeof text), "False");
+    world_run(&w, QUIET);
+    assert_string_equal(breach_told(&w, text, sizeof text), "True");
+    world_check_rest(&w);
+    world_end(&w);
+}
+
 /* ---- what a set costs ---- */
 
 #define CLIQUE(name, pods)                                                              \
@@ -233,6 +264,7 @@ int main(void) {
         QUIETLY(test_counters_wait_and_are_written_once),
         QUIETLY(test_the_wait_is_bounded),
         QUIETLY(test_conditions_never_wait),
+        QUIETLY(test_a_breach_of_a_moment_is_not_told),
         QUIETLY(test_requests_a_pod),
     };
     return cmocka_run_group_tests_name("system_quiet", tests, NULL, NULL);

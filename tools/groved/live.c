@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* A thousand pods become ready one by one; their cliques' counters are not worth a write each. */
-#define STATUS_QUIET_NS (LIVE_SECOND / 2)
+#define STATUS_QUIET_NS LIVE_SECOND
 #define MANAGED "app.kubernetes.io/managed-by=grove-operator"
 
 /* ---- what passes through the tap ---- */
