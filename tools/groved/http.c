@@ -68,8 +68,9 @@ static struct bufferevent *on_connection(struct event_base *base, void *ctx) {
 
 static void note_address(http_server *s, evutil_socket_t fd) {
     char host[64] = "?";
-    struct sockaddr_storage at = {.ss_family = AF_UNSPEC};
+    struct sockaddr_storage at;
     socklen_t n = sizeof at;
+    memset(&at, 0, sizeof at);
     if (getsockname(fd, (struct sockaddr *)&at, &n) != 0) {
         return;
     }
