@@ -447,7 +447,7 @@ static grove_status on_write(grove_engine *e, const gv_in_flight *f, const grove
     }
     bool create = a->verb == GROVE_VERB_CREATE;
     /* A clique that we thought missing: the view is older than it. */
-    set->unsurveyed |= c->status == GROVE_E_EXISTS && (gv_kind)a->kind == GV_KIND_PODCLIQUE;
+    set->survey.due |= c->status == GROVE_E_EXISTS && (gv_kind)a->kind == GV_KIND_PODCLIQUE;
     set->failures = ok ? 0 : set->failures;
     set->outdated = ok ? 0 : set->outdated;
     set->burst += create && ok;
@@ -465,8 +465,7 @@ static grove_status on_answer(grove_engine *e, const gv_in_flight *f, const grov
     if (!f->set) {
         return on_read_back(e, f, c, err);
     }
-    gv_engine_surveyed(e, f->set, c);
-    return GROVE_OK;
+    return gv_engine_surveyed(e, f->set, c);
 }
 
 grove_status grove_engine_complete(grove_engine *e, const grove_completion *completion,

@@ -34,6 +34,17 @@ typedef struct gv_laws {
     GV_VEC(gv_law_write) writes;
 } gv_laws;
 
+/* What is to be known before a first pod of the set is made: survey.c. */
+typedef struct gv_survey {
+    bool due;   /* pods of the set may exist that the store does not know */
+    bool asked; /* a page of their list was asked for, at */
+    int64_t asked_at;
+    int64_t since;  /* when the survey under way began; INT64_MIN: none is */
+    grove_buf page; /* where the list goes on; empty: at its beginning */
+    grove_buf lack; /* why the last list did not end it: a pod that the store does not know; "" */
+    grove_status failed; /* or its status */
+} gv_survey;
+
 /* The plan of one PodCliqueSet, or of one ClusterTopologyBinding (ns ""), on its way out. */
 typedef struct gv_set {
     char *ns, *name; /* in one allocation behind the struct */
@@ -51,9 +62,9 @@ typedef struct gv_set {
     int64_t planned_at;
     bool dirty, active; /* to be planned; in engine.active */
     bool dropped;       /* an action failed: what follows is planned anew */
-    bool unsurveyed;    /* pods of it may exist that the store does not know */
-    bool surveying;     /* they are being listed */
     bool counts_go;     /* nothing is held back of this plan */
+    gv_survey survey;
+    grove_buf fault; /* why it could not be planned; "" it could */
     gv_laws laws;
 } gv_set;
 
@@ -160,13 +171,22 @@ bool gv_engine_is_outdated(const grove_action *action, const grove_completion *c
 void gv_engine_refusals_fini(grove_engine *e, gv_set *set);
 
 /* ---- survey.c ---- */
-/* The set was there before this engine looked at it first. */
-bool gv_engine_needs_survey(const grove_engine *e, gv_str ns, gv_str name);
+/* Whether one is due: the set was there before this engine looked at it first. */
+void gv_survey_init(grove_engine *e, gv_set *set);
+void gv_survey_fini(gv_set *set);
 /* The action may not go out before the set's pods are known to be all in the store. */
 bool gv_engine_awaits_survey(const gv_set *set, const grove_action *a);
-/* Fills e->op with the list of the set's pods, unless that is under way. */
+/* Fills e->op with the next page of the list of the set's pods, unless that is under way. */
 grove_status gv_engine_survey(grove_engine *e, gv_set *set, bool *out, grove_error *err);
-void gv_engine_surveyed(grove_engine *e, gv_set *set, const grove_completion *c);
+grove_status gv_engine_surveyed(grove_engine *e, gv_set *set, const grove_completion *c);
+/* When the page asked for is asked for again; INT64_MAX: none is awaited. */
+int64_t gv_survey_deadline(const gv_set *set);
+
+/* ---- holds.c ---- */
+/* What holds the whole set up, beside what its plan waits for. The texts live as long as the set stays as it
+ * is. */
+#define GV_HOLDS 4
+uint32_t gv_engine_holds(const grove_engine *e, const gv_set *set, grove_wait out[GV_HOLDS]);
 
 /* ---- laws.c: all of them do nothing without GROVE_ENGINE_CHECK ---- */
 /* Law (b), and whether a new quiet period begins; before the set takes the plan. */

@@ -74,14 +74,37 @@ static grove_status explain_text(const gv_set *set, const subject *s, grove_kind
     return st;
 }
 
-static void put_waits(grove_builder *b, const grove_node *waits, const subject *s) {
+/* What holds the set up holds up each object of it. */
+static grove_status put_waits(grove_engine *e, const gv_set *set, grove_builder *b,
+                              const grove_node *waits, const subject *s) {
+    grove_wait holds[GV_HOLDS];
+    uint32_t n = gv_engine_holds(e, set, holds);
+    grove_status st = GROVE_OK;
+    grove_buf times;
+    grove_buf_init(&times, e->env);
     grove_builder_open_array(b, "waits");
+    for (uint32_t i = 0; st == GROVE_OK && i < n; i++) {
+        st = gv_wait_put(b, &holds[i], &times);
+    }
     GV_EACH(wait, waits) {
         if (is_about(s, wait)) {
             grove_builder_copy(b, NULL, wait);
         }
     }
     grove_builder_close(b);
+    grove_buf_fini(&times);
+    return st;
+}
+
+static grove_status write_holds(const grove_engine *e, const gv_set *set, int64_t now,
+                                grove_buf *buf) {
+    grove_wait holds[GV_HOLDS];
+    uint32_t n = gv_engine_holds(e, set, holds);
+    grove_status st = GROVE_OK;
+    for (uint32_t i = 0; st == GROVE_OK && i < n; i++) {
+        st = gv_wait_write(&holds[i], now, buf);
+    }
+    return st;
 }
 
 /* ---- what the pods ask for and placement does not take into account ---- */
@@ -123,8 +146,8 @@ static grove_status explain_json(grove_engine *e, const gv_set *set, const subje
     grove_doc *plan_doc = NULL, *doc = NULL;
     grove_builder *b = NULL;
     grove_buf_init(&plan, e->env);
-    grove_status st = grove_plan_write_json(set->plan, 0, &plan, err);
-    if (st == GROVE_OK) {
+    grove_status st = set->plan ? grove_plan_write_json(set->plan, 0, &plan, err) : GROVE_OK;
+    if (st == GROVE_OK && set->plan) {
         st = grove_doc_parse_json(e->env, plan.data, (size_t)plan.len, 0, &plan_doc, err);
     }
     if (st == GROVE_OK) {
@@ -134,7 +157,8 @@ static grove_status explain_json(grove_engine *e, const gv_set *set, const subje
         grove_builder_open_object(b, NULL);
         grove_builder_string(b, "apiVersion", "libgrove.io/v1alpha1");
         grove_builder_string(b, "kind", "Explanation");
-        put_waits(b, grove_node_get(grove_doc_root(plan_doc), "waits"), about);
+        st = put_waits(e, set, b,
+                       grove_node_get(plan_doc ? grove_doc_root(plan_doc) : NULL, "waits"), about);
         if (decided) {
             grove_builder_open_object(b, "placement");
             grove_builder_string(b, "gang", decided->placement.gang);
@@ -145,6 +169,8 @@ static grove_status explain_json(grove_engine *e, const gv_set *set, const subje
         }
         put_notes(b, &e->view);
         grove_builder_close(b);
+    }
+    if (st == GROVE_OK) {
         st = grove_builder_finish(b, &doc, err);
     }
     if (st == GROVE_OK) {
@@ -170,7 +196,7 @@ grove_status grove_engine_explain(grove_engine *e, grove_kind kind, const char *
     const gv_set *set = key.p ? gv_map_get(&e->sets, key) : NULL;
     gv_str gang = gang_of(object);
     const gv_decided *decided = gang.n ? gv_engine_decision(e, gv_str_c(ns), gang) : NULL;
-    if (!set || !set->plan) {
+    if (!set || (!set->plan && set->fault.len == 0)) {
         return gv_error(err, GROVE_E_NOT_FOUND, "no plan was made for %s/%s", ns, name);
     }
     subject about = subject_of(object);
@@ -181,7 +207,10 @@ grove_status grove_engine_explain(grove_engine *e, grove_kind kind, const char *
     if (json) {
         return explain_json(e, set, &about, decided, buf, err);
     }
-    st = explain_text(set, &about, kind, name, now_ns, buf, err);
+    st = write_holds(e, set, now_ns, buf);
+    if (st == GROVE_OK && set->plan) {
+        st = explain_text(set, &about, kind, name, now_ns, buf, err);
+    }
     if (st == GROVE_OK && decided && decided->placement.text[0]) {
         st = gv_buf_fmt(buf, "Placement of gang %s: %s\n%s\n", decided->placement.gang,
                         verdict_word(decided->placement.verdict), decided->placement.text);

@@ -24,6 +24,15 @@ gv_str gv_engine_key(grove_buf *buf, gv_str ns, gv_str name) {
     return gv_buf_view(buf);
 }
 
+static void free_set(grove_engine *e, gv_set *set) {
+    gv_engine_refusals_fini(e, set);
+    gv_laws_set_fini(e, set);
+    gv_survey_fini(set);
+    grove_buf_fini(&set->fault);
+    grove_plan_unref(set->plan);
+    gv_free(e->env, set, set->bytes);
+}
+
 gv_set *gv_engine_set(grove_engine *e, gv_str ns, gv_str name) {
     gv_str key = gv_engine_key(&e->op_text, ns, name);
     gv_set *set = key.p ? gv_map_get(&e->sets, key) : NULL;
@@ -41,10 +50,11 @@ gv_set *gv_engine_set(grove_engine *e, gv_str ns, gv_str name) {
     memcpy(set->ns, ns.p, ns.n);
     memcpy(set->name, name.p, name.n);
     set->deadline = set->counts_due = GROVE_NEVER;
-    set->unsurveyed = gv_engine_needs_survey(e, ns, name);
+    gv_survey_init(e, set);
+    grove_buf_init(&set->fault, e->env);
     gv_map_init(&set->refused, e->env);
     if (!gv_map_put(&e->sets, key, set)) {
-        gv_free(e->env, set, bytes);
+        free_set(e, set);
         return NULL;
     }
     return set;
@@ -53,11 +63,7 @@ gv_set *gv_engine_set(grove_engine *e, gv_str ns, gv_str name) {
 void gv_engine_sets_fini(grove_engine *e) {
     gv_map_entry *entry;
     for (uint32_t i = 0; (entry = gv_map_next(&e->sets, &i));) {
-        gv_set *set = entry->value;
-        gv_engine_refusals_fini(e, set);
-        gv_laws_set_fini(e, set);
-        grove_plan_unref(set->plan);
-        gv_free(e->env, set, set->bytes);
+        free_set(e, entry->value);
     }
     gv_map_fini(&e->sets);
     gv_vec_fini(e->env, &e->active);
@@ -108,10 +114,7 @@ static void drop_set(grove_engine *e, gv_set *set) {
         }
     }
     gv_map_remove(&e->sets, set_key(&e->op_text, set));
-    gv_engine_refusals_fini(e, set);
-    gv_laws_set_fini(e, set);
-    grove_plan_unref(set->plan);
-    gv_free(e->env, set, set->bytes);
+    free_set(e, set);
 }
 
 static grove_status activate(grove_engine *e, gv_set *set) {
@@ -206,8 +209,12 @@ static grove_status make_plan(grove_engine *e, gv_set *set, int64_t now, grove_e
 /* A planner's refusal of one set (a broken object, an invariant) must not stop the others. */
 static grove_status plan_or_postpone(grove_engine *e, gv_set *set, int64_t now, grove_error *err) {
     grove_status st = make_plan(e, set, now, err);
+    grove_buf_clear(&set->fault);
     if (st == GROVE_OK || st == GROVE_E_NOMEM || e->flags & GROVE_ENGINE_CHECK) {
         return st;
+    }
+    if (gv_buf_c(&set->fault, err && err->message[0] ? err->message : grove_status_name(st)) < 0) {
+        return gv_error_nomem(err);
     }
     const char *fields[] = {"namespace",           set->ns, "name", set->name, "status",
                             grove_status_name(st), NULL};
@@ -467,7 +474,7 @@ int64_t gv_engine_sets_deadline(const grove_engine *e) {
             at = set->dirty || actions_left(set) > 0 || at < set->not_before ? set->not_before : at;
         } else if (actions_left(set) > 0 || gv_store_set_uncertain(e->store, gv_str_c(set->ns),
                                                                    gv_str_c(set->name), e->now)) {
-            at = INT64_MAX; /* an answer or an event comes first */
+            at = gv_survey_deadline(set); /* else an answer or an event comes first */
         } else if ((set->dirty || at <= e->now) && set->in_flight > 0) {
             at = set->planned_at + REPLAN_AFTER_NS;
         }

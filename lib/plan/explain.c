@@ -54,7 +54,7 @@ static void put_action(grove_builder *b, const grove_action *a) {
     grove_builder_close(b);
 }
 
-static grove_status put_wait(grove_builder *b, const grove_wait *w, grove_buf *scratch) {
+grove_status gv_wait_put(grove_builder *b, const grove_wait *w, grove_buf *scratch) {
     grove_builder_open_object(b, NULL);
     grove_builder_string(b, "kind", kind_name(w->kind));
     grove_builder_string(b, "name", w->name);
@@ -95,7 +95,7 @@ grove_status grove_plan_write_json(const grove_plan *plan, uint32_t flags, grove
     grove_builder_close(b);
     grove_builder_open_array(b, "waits");
     for (uint32_t i = 0; i < grove_plan_waits(plan) && status == GROVE_OK; i++) {
-        status = put_wait(b, grove_plan_wait(plan, i), &scratch);
+        status = gv_wait_put(b, grove_plan_wait(plan, i), &scratch);
     }
     grove_builder_close(b);
     status = status < 0 ? status : put_time(b, "deadline", grove_plan_deadline(plan), &scratch);
@@ -123,7 +123,7 @@ static grove_status put_span(grove_buf *buf, const char *before, int64_t ns) {
     return status < 0 ? status : gv_duration_format(s * INT64_C(1000000000), buf);
 }
 
-static grove_status put_paragraph(const grove_wait *w, int64_t now, grove_buf *buf) {
+grove_status gv_wait_write(const grove_wait *w, int64_t now, grove_buf *buf) {
     grove_status status = gv_buf_fmt(buf, "%s %s waits: %s\n  %s\n", kind_name(w->kind), w->name,
                                      w->reason, w->text);
     if (status == GROVE_OK && w->for_kind != GROVE_KIND_NONE) {
@@ -150,7 +150,7 @@ grove_status grove_plan_explain(const grove_plan *plan, grove_kind kind, const c
         const grove_wait *w = grove_plan_wait(plan, i);
         bool asked = kind == GROVE_KIND_NONE ||
                      (w->kind == kind && (name == NULL || strcmp(name, w->name) == 0));
-        grove_status status = asked ? put_paragraph(w, now_ns, buf) : GROVE_OK;
+        grove_status status = asked ? gv_wait_write(w, now_ns, buf) : GROVE_OK;
         if (status < 0) {
             return gv_error(err, status, "the explanation could not be written");
         }

@@ -3,6 +3,7 @@
 #ifndef GV_PLAN_PLAN_H
 #define GV_PLAN_PLAN_H
 
+#include <grove/doc.h>
 #include <grove/plan.h>
 
 #include "model/kinds.h"
@@ -14,5 +15,9 @@ static inline gv_kind gv_action_kind(const grove_action *action) {
 
 /* The write an action becomes for the store's overlay (gv_store_write_begin). */
 gv_write gv_action_write(const grove_action *action, int64_t now);
+
+/* One wait as a member of a list, and as a paragraph; `scratch` is for times. */
+grove_status gv_wait_put(grove_builder *b, const grove_wait *w, grove_buf *scratch);
+grove_status gv_wait_write(const grove_wait *w, int64_t now, grove_buf *buf);
 
 #endif

@@ -334,7 +334,8 @@ bool gv_store_uncertain(const grove_store *store, int64_t now, gv_kind *out_kind
     return true;
 }
 
-bool gv_store_set_uncertain(const grove_store *store, gv_str ns, gv_str pcs, int64_t now) {
+bool gv_store_uncertain_of_set(const grove_store *store, gv_str ns, gv_str pcs, int64_t now,
+                               gv_kind *out_kind, const char **out_name) {
     for (const gv_overlay *ov = store->oldest; ov && now - ov->since >= GV_OVERLAY_LIMIT_NS;
          ov = ov->next) {
         const gv_object *o = visible_of(store, ov);
@@ -346,6 +347,8 @@ bool gv_store_set_uncertain(const grove_store *store, gv_str ns, gv_str pcs, int
                       gv_str_eq(gv_str_c(ov->name), pcs);
         if (o != NULL && gv_str_eq(gv_str_c(o->u.head.ns), ns) &&
             (gv_str_eq(gv_str_c(o->u.head.part_of), pcs) || itself)) {
+            *out_kind = ov->kind;
+            *out_name = ov->name;
             return true;
         }
     }

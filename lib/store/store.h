@@ -134,8 +134,15 @@ bool gv_store_in_flight(const grove_store *store, gv_kind kind, gv_str ns, gv_st
  * read back (gv_store_put or gv_store_remove, then gv_store_settle) before its set is planned. */
 bool gv_store_uncertain(const grove_store *store, int64_t now, gv_kind *out_kind,
                         const char **out_ns, const char **out_name);
-/* True when some object of this set is uncertain. */
-bool gv_store_set_uncertain(const grove_store *store, gv_str ns, gv_str pcs, int64_t now);
+/* True when some object of this set is uncertain; which one, the oldest first. */
+bool gv_store_uncertain_of_set(const grove_store *store, gv_str ns, gv_str pcs, int64_t now,
+                               gv_kind *out_kind, const char **out_name);
+static inline bool gv_store_set_uncertain(const grove_store *store, gv_str ns, gv_str pcs,
+                                          int64_t now) {
+    gv_kind kind;
+    const char *name;
+    return gv_store_uncertain_of_set(store, ns, pcs, now, &kind, &name);
+}
 /* Drops the object's overlay: what was observed (just read back) is the truth. */
 void gv_store_settle(grove_store *store, gv_kind kind, gv_str ns, gv_str name);
 /* When the next write becomes uncertain; INT64_MAX: never. */
