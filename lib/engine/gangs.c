@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "engine/engine.h"
 #include "model/labels.h"
+#include "model/view.h"
 #include "value/doc.h"
 
 grove_status gv_engine_check_gang(grove_engine *e, gv_str ns, gv_str gang) {
@@ -303,11 +304,33 @@ static bool waits_for_base(const grove_engine *e, gv_str ns, gv_str gang) {
     return base.n > 0 && !is_scheduled(e, ns, base);
 }
 
+/* Gives the places of a decision back; what is bound has its own. */
+static void take_back(grove_engine *e, gv_str key) {
+    const gv_decided *d = gv_map_get(&e->decided, key);
+    for (uint32_t i = 0; d && i < d->placement.n_pods; i++) {
+        const gv_object *pod = gv_store_get(e->store, GV_KIND_POD, d->ns,
+                                            gv_str_c(d->placement.pods[i].pod));
+        if (!pod || !gv_pod_is_bound(&pod->u.pod)) {
+            gv_view_release(&e->view, gv_str_c(d->placement.pods[i].uid));
+        }
+    }
+    drop_decision(e, key);
+}
+
+static bool is_suspended(const grove_engine *e, gv_str ns, gv_str set) {
+    const gv_object *o = set.n ? gv_store_get(e->store, GV_KIND_PODCLIQUESET, ns, set) : NULL;
+    return o != NULL && gv_set_is_suspended(gv_object_node(o));
+}
+
 static grove_status look_at(grove_engine *e, candidate *c, uint32_t flags, grove_error *err) {
     const grove_node *meta = grove_node_get(c->podgang, "metadata");
     gv_str ns = gv_node_get_str(meta, "namespace"), name = gv_node_get_str(meta, "name");
     gv_str set = gv_node_get_str(grove_node_get(meta, "labels"), GV_LABEL_PART_OF);
     gv_view_gang gang;
+    if (is_suspended(e, ns, set)) {
+        take_back(e, c->key); /* looked at again when its condition goes */
+        return GROVE_OK;
+    }
     if (is_decided(e, ns, c->key)) {
         return GROVE_OK;
     }
@@ -331,15 +354,6 @@ static grove_status look_at(grove_engine *e, candidate *c, uint32_t flags, grove
     }
     c->fresh = true;
     return decide(e, ns, name, set, &gang, err);
-}
-
-/* Gives the places of a decision back that nobody has been told of yet. */
-static void take_back(grove_engine *e, gv_str key) {
-    const gv_decided *d = gv_map_get(&e->decided, key);
-    for (uint32_t i = 0; d && i < d->placement.n_pods; i++) {
-        gv_view_release(&e->view, gv_str_c(d->placement.pods[i].uid));
-    }
-    drop_decision(e, key);
 }
 
 /* ---- together ---- */
@@ -587,14 +601,6 @@ grove_status gv_engine_binding_failed(grove_engine *e, gv_str ns, gv_str pod_nam
     if (!key.p) {
         return GROVE_E_NOMEM;
     }
-    gv_decided *d = gv_map_get(&e->decided, key);
-    for (uint32_t i = 0; d && i < d->placement.n_pods; i++) {
-        const gv_object *other = gv_store_get(e->store, GV_KIND_POD, ns,
-                                              gv_str_c(d->placement.pods[i].pod));
-        if (!other || !gv_pod_is_bound(&other->u.pod)) {
-            gv_view_release(&e->view, gv_str_c(d->placement.pods[i].uid));
-        }
-    }
-    drop_decision(e, key);
+    take_back(e, key);
     return gv_engine_check_gang(e, ns, gang);
 }

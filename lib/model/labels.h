@@ -118,6 +118,7 @@
 /* ---- conditions: type, then its reasons ---- */
 #define GV_COND_MIN_AVAILABLE_BREACHED "MinAvailableBreached" /* PodClique, PodCliqueScalingGroup */
 #define GV_REASON_UPDATE_IN_PROGRESS "UpdateInProgress"
+#define GV_REASON_SUSPENDED "Suspended" /* an extension */
 #define GV_REASON_SCHEDULED_BELOW_MIN "ScheduledReplicasBelowMinAvailable"
 #define GV_REASON_READY_BELOW_MIN "InsufficientReadyPods"
 #define GV_REASON_READY_ENOUGH "SufficientReadyPods"

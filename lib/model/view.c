@@ -297,6 +297,10 @@ static bool is_false(const grove_node *node) {
     return grove_node_type(node) == GROVE_BOOL && !grove_node_is_true(node);
 }
 
+bool gv_set_is_suspended(const grove_node *pcs) {
+    return grove_node_is_true(grove_node_get(typed(pcs, "spec", GROVE_OBJECT), "suspend"));
+}
+
 grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_error *err) {
     const grove_node *spec = typed(pcs, "spec", GROVE_OBJECT);
     const grove_node *t = typed(spec, "template", GROVE_OBJECT);

@@ -139,6 +139,8 @@ typedef struct gv_pcs {
 
 /* The view's arrays live in the arena. GROVE_E_TYPE when the object is no set with a template. */
 grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_error *err);
+/* spec.suspend of a set: read from the object, as the templates stay the same; an extension. */
+bool gv_set_is_suspended(const grove_node *pcs);
 /* Index of the clique template of exactly this name; GV_NO_CLIQUE when there is none. */
 uint32_t gv_pcs_find_clique(const gv_pcs *pcs, gv_str name);
 /* The first explicit topologyName: set, then scaling groups, then cliques; "" when there is none. */

@@ -46,7 +46,10 @@ static int64_t breach_start(const gv_work *w, const gv_memo *memo) {
 
 static void judge_clique(const gv_work *w, gv_work_clique *c) {
     int64_t minimum = c->want->min_available;
-    if (c->progress.set && !c->progress.ended) {
+    if (w->suspended) {
+        c->breach = GV_UNSURE;
+        c->breach_reason = GV_REASON_SUSPENDED;
+    } else if (c->progress.set && !c->progress.ended) {
         c->breach = GV_UNSURE;
         c->breach_reason = GV_REASON_UPDATE_IN_PROGRESS;
     } else if (c->scheduled < minimum) {
@@ -91,7 +94,7 @@ static void judge_group(const gv_work *w, gv_work_group *g) {
         g->updated += f.updated ? 1 : 0;
         g->healthy += f.whole && !f.breached ? 1 : 0;
     }
-    if (g->progress.set && !g->progress.ended) {
+    if (w->suspended || (g->progress.set && !g->progress.ended)) {
         g->breach = GV_UNSURE;
     } else {
         g->breach = g->healthy < g->want->min_available ? GV_TRUE : GV_FALSE;

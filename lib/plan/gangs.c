@@ -243,6 +243,12 @@ static const char *held(gv_work *w, const gv_work_gang *g, gv_kind *for_kind, gv
     const gv_adapter *adapter = gv_template_gang_adapter(w->t, NULL);
     *for_kind = GV_KIND_PODGANG;
     *for_name = g->want->name;
+    if (w->suspended) {
+        *for_kind = GV_KIND_PODCLIQUESET;
+        *for_name = w->set;
+        *text = "the set is suspended";
+        return GV_REASON_SUSPENDED;
+    }
     if (!g->released && !g->complete) {
         *text = "not all pods of the gang exist yet";
         return "GangIncomplete";

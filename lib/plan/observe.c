@@ -59,7 +59,7 @@ static bool observe_gangs(gv_work *w) {
     for (uint32_t i = 0; i < w->want->n_gangs; i++) {
         gv_work_gang *g = &w->gangs[i];
         g->want = &w->want->gangs[i];
-        g->placement = placement_of(w, g->want->name);
+        g->placement = w->suspended ? NULL : placement_of(w, g->want->name);
         split(w, GV_KIND_PODGANG, g->want->name, w->pcs, &g->obj, &g->rival);
         g->dying = g->obj != NULL && gv_object_is_terminating(g->obj);
         if (!remember(w, g->obj, &g->memo)) {

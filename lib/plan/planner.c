@@ -131,6 +131,7 @@ static void read_template(gv_work *w) {
     w->view = gv_template_pcs(w->t);
     w->set_hash = gv_template_generation_hash(w->t);
     w->manual = w->view->update == GV_UPDATE_MANUAL;
+    w->suspended = gv_set_is_suspended(w->pcs->u.document.node);
     w->delay = DEFAULT_DELAY_NS;
     if (w->view->termination_delay.n > 0 &&
         gv_duration_parse(w->view->termination_delay, &w->delay, NULL) < 0) {

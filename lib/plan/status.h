@@ -14,6 +14,7 @@
 #define GV_COND_GANG_NOT_ENFORCED "libgrove.io/GangNotEnforced"
 #define GV_COND_GANG_DISRUPTION "libgrove.io/DisruptionTarget"
 #define GV_COND_GANG_RELEASED "libgrove.io/Released"
+#define GV_COND_SUSPENDED "libgrove.io/Suspended" /* of the set, and of its PodGangs */
 #define GV_COND_GANG_UNPLACED "libgrove.io/Unplaced"
 
 grove_status gv_status_cliques(gv_work *w);

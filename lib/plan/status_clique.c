@@ -70,7 +70,8 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_clique *c,
         .type = GV_COND_MIN_AVAILABLE_BREACHED,
         .status = c->breach,
         .reason = c->breach_reason,
-        .message = c->breach == GV_UNSURE
+        .message = w->suspended ? GV_STR("not judged while the set is suspended")
+                   : c->breach == GV_UNSURE
                        ? GV_STR("not judged while the clique is being updated")
                        : gv_text(w,
                                  "%lld pods are scheduled and %lld of them work or start, "

@@ -56,7 +56,7 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, boo
                              const gv_condition *cross) {
     bool scheduled = stands(g, GV_COND_GANG_SCHEDULED) || (initialized && g->scheduled);
     bool ran = stands(g, GV_COND_GANG_READY) || stands(g, GV_COND_GANG_UNHEALTHY);
-    gv_condition all[9];
+    gv_condition all[10];
     all[0] = (gv_condition){.type = GV_COND_INITIALIZED,
                             .status = initialized ? GV_TRUE : GV_FALSE,
                             .reason = initialized ? GV_REASON_PODS_CREATED : GV_REASON_PODS_PENDING,
@@ -72,8 +72,8 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, boo
         .reason = g->ready ? "PodGangReady" : "PodGangNotReady",
         .message = g->ready ? GV_STR("every pod group has its minimum ready")
                             : GV_STR("some pod group has less than its minimum ready")};
-    all[3] = flag(GV_COND_GANG_UNHEALTHY, ran && !(g->ready && g->scheduled), "PodGangDegraded",
-                  GV_STR("the gang ran and lost its minimum"));
+    all[3] = flag(GV_COND_GANG_UNHEALTHY, ran && !w->suspended && !(g->ready && g->scheduled),
+                  "PodGangDegraded", GV_STR("the gang ran and lost its minimum"));
     all[4] = flag(GV_COND_GANG_NOT_ENFORCED, !is_enforced(w), "SchedulerBindsPodByPod",
                   GV_STR("the scheduler of this gang gives no all-or-nothing guarantee"));
     all[5] = flag(GV_COND_GANG_DISRUPTION, g->disrupted, "PodDisrupted",
@@ -82,7 +82,9 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, boo
                   GV_STR("the pods were let go; the scheduler has not bound the minimum yet"));
     all[7] = unplaced_condition(g);
     all[8] = *cross;
-    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 9);
+    all[9] = flag(GV_COND_SUSPENDED, w->suspended, GV_REASON_SUSPENDED,
+                  GV_STR("the set is suspended: its pods stay gated"));
+    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 10);
 }
 
 static grove_status tell(gv_work *w, const gv_work_gang *g) {
@@ -101,7 +103,8 @@ static grove_status write_gang(gv_work *w, gv_work_gang *g) {
                         : 0;
     uint64_t sig = gv_sig_int(w->memory->template_id,
                               (initialized ? 1 : 0) | (g->scheduled ? 2 : 0) | (g->ready ? 4 : 0));
-    sig = gv_sig_int(sig, (g->disrupted ? 1 : 0) | (gv_gang_is_out(w, g) ? 2 : 0));
+    sig = gv_sig_int(sig, (g->disrupted ? 1 : 0) | (gv_gang_is_out(w, g) ? 2 : 0) |
+                              (w->suspended ? 4 : 0));
     sig = gv_sig_text(sig, gv_str_c(unplaced(g)));
     gv_condition cross = gv_gang_cross_condition(w, g);
     sig = gv_sig_condition(gv_sig_int(sig, score), &cross) | 1u;

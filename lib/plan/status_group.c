@@ -10,8 +10,8 @@ static uint64_t signature(const gv_work *w, const gv_work_group *g) {
     sig = gv_sig_int(sig, g->updated);
     sig = gv_sig_int(sig, g->healthy);
     sig = gv_sig_int(sig, g->members_updated);
-    sig = gv_sig_int(sig,
-                     (int64_t)g->breach | (g->ever_healthy ? 4 : 0) | (g->terminating ? 8 : 0));
+    sig = gv_sig_int(sig, (int64_t)g->breach | (g->ever_healthy ? 4 : 0) |
+                              (g->terminating ? 8 : 0) | (w->suspended ? 16 : 0));
     sig = gv_sig_text(sig, g->set_hash);
     sig = gv_sig_progress(sig, &g->progress);
     return gv_sig_faults(w, sig) | 1u;
@@ -65,10 +65,12 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_group *g,
     all[0] = (gv_condition){
         .type = GV_COND_MIN_AVAILABLE_BREACHED,
         .status = g->breach,
-        .reason = g->breach == GV_UNSURE ? GV_REASON_UPDATE_IN_PROGRESS
-                  : g->breach == GV_TRUE ? GV_REASON_GROUP_BELOW_MIN
-                                         : GV_REASON_GROUP_ENOUGH,
-        .message = g->breach == GV_UNSURE
+        .reason = w->suspended             ? GV_REASON_SUSPENDED
+                  : g->breach == GV_UNSURE ? GV_REASON_UPDATE_IN_PROGRESS
+                  : g->breach == GV_TRUE   ? GV_REASON_GROUP_BELOW_MIN
+                                           : GV_REASON_GROUP_ENOUGH,
+        .message = w->suspended ? GV_STR("not judged while the set is suspended")
+                   : g->breach == GV_UNSURE
                        ? GV_STR("not judged while the group is being updated")
                        : gv_text(w,
                                  "%lld replicas are whole and none of their cliques is in "

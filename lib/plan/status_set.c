@@ -158,6 +158,34 @@ static uint64_t signature(const gv_work *w, int64_t available, int64_t updated) 
     return gv_sig_faults(w, sig) | 1u;
 }
 
+/* ---- suspended ---- */
+
+static gv_condition suspended_condition(const gv_work *w) {
+    return (gv_condition){
+        .type = GV_COND_SUSPENDED,
+        .status = GV_TRUE,
+        .absent = !w->suspended,
+        .reason = GV_REASON_SUSPENDED,
+        .message = GV_STR("spec.suspend: its pods stay gated, and no scheduler is "
+                          "asked for a place")};
+}
+
+static grove_status tell_suspended(gv_work *w) {
+    bool stood = gv_condition_find(w->memo->conditions, GV_COND_SUSPENDED) != NULL;
+    if (stood == w->suspended) {
+        return GROVE_OK;
+    }
+    return gv_act_event(w, w->pcs, false, w->suspended ? GV_REASON_SUSPENDED : "Resumed",
+                        w->suspended
+                            ? GV_STR("the set is suspended: its pods stay gated, or are made anew")
+                            : GV_STR("the set is resumed"));
+}
+
+static grove_status tell(gv_work *w) {
+    grove_status status = tell_suspended(w);
+    return status == GROVE_OK ? gv_delta_tell_errors(w, w->memo->status, w->pcs) : status;
+}
+
 grove_status gv_status_set(gv_work *w) {
     for (size_t i = 0; i < w->acts.n; i++) {
         if (w->acts.v[i].kind == GV_KIND_PODCLIQUESET && w->acts.v[i].verb != GROVE_VERB_EVENT) {
@@ -176,7 +204,7 @@ grove_status gv_status_set(gv_work *w) {
         return GROVE_OK;
     }
     const grove_node *live = w->memo->status;
-    gv_condition all[2] = {topology_condition(w), spread};
+    gv_condition all[3] = {topology_condition(w), spread, suspended_condition(w)};
     gv_delta d;
     gv_status_begin(w, &d);
     gv_delta_int(&d, live, "observedGeneration", w->pcs->u.head.generation);
@@ -189,11 +217,10 @@ grove_status gv_status_set(gv_work *w) {
                           ARG_STR(w->set)));
     gv_delta_text(&d, live, "currentGenerationHash", w->set_hash);
     write_progress(w, &d);
-    if (!gv_delta_conditions(w, &d, w->memo, w->pcs->u.head.generation, all, 2)) {
+    if (!gv_delta_conditions(w, &d, w->memo, w->pcs->u.head.generation, all, 3)) {
         return gv_work_nomem(w);
     }
     size_t before = w->acts.n;
     grove_status status = gv_status_end(w, &d, w->pcs, w->memo, sig);
-    return status == GROVE_OK && w->acts.n > before ? gv_delta_tell_errors(w, live, w->pcs)
-                                                    : status;
+    return status == GROVE_OK && w->acts.n > before ? tell(w) : status;
 }

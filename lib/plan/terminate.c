@@ -191,6 +191,9 @@ static grove_status look_at_group(gv_work *w, gv_work_group *g) {
 }
 
 grove_status gv_step_terminate(gv_work *w) {
+    if (w->suspended) {
+        return gv_suspend(w); /* nothing runs that could fall below its minimum */
+    }
     for (uint32_t i = 0; i < w->want->n_replicas; i++) {
         breach b = {0};
         if (!look_at_replica(w, i, &b)) {

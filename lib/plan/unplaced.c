@@ -62,7 +62,8 @@ grove_status gv_gang_tell_unplaced(gv_work *w, const gv_work_gang *g, const char
 
 bool gv_gang_is_out(const gv_work *w, const gv_work_gang *g) {
     const gv_adapter *a = gv_template_gang_adapter(w->t, NULL);
-    return a != NULL && (a->caps & GV_ADAPTER_RELEASER) != 0 && g->released && !g->scheduled;
+    return a != NULL && (a->caps & GV_ADAPTER_RELEASER) != 0 && g->released && !g->scheduled &&
+           !w->suspended;
 }
 
 static int64_t latest_birth(const gv_work *w, const gv_work_gang *g) {

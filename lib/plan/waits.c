@@ -101,7 +101,7 @@ static grove_status await_ready(gv_work *w, const gv_work_gang *g, const shortag
 }
 
 grove_status gv_step_waits(gv_work *w) {
-    for (uint32_t i = 0; i < w->want->n_gangs; i++) {
+    for (uint32_t i = 0; i < w->want->n_gangs && !w->suspended; i++) {
         const gv_work_gang *g = &w->gangs[i];
         bool unplaced = g->placement != NULL && g->placement->verdict != GROVE_VERDICT_NONE &&
                         g->placement->verdict != GROVE_VERDICT_PLACED;

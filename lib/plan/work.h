@@ -194,6 +194,7 @@ typedef struct gv_work {
     gv_set_memory *memory;
     gv_str set_hash; /* generation hash of the template */
     bool manual;     /* OnDelete */
+    bool suspended;  /* spec.suspend: no gang is offered to a scheduler */
     bool unheld;     /* its finalizer was refused: nothing is made for it */
     int64_t delay;   /* terminationDelay */
     gv_str adopted;  /* text of the annotation to be written; "" none */
@@ -294,6 +295,8 @@ grove_status gv_step_hold(gv_work *w);       /* refused.c: and not tried before 
 grove_status gv_step_check(gv_work *w);      /* invariants.c */
 
 /* ---- shared between steps ---- */
+/* suspend.c: takes the room of a suspended set back. */
+grove_status gv_suspend(gv_work *w);
 /* Deletes one pod of the clique, at most once a plan. */
 grove_status gv_pod_remove(gv_work *w, gv_work_clique *c, const gv_pod *p, const char *reason,
                            const char *why);

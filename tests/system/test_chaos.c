@@ -49,13 +49,28 @@ static unsigned long setting(const char *name, unsigned long otherwise) {
     return text && *text ? strtoul(text, NULL, 10) : otherwise;
 }
 
+static bool is_suspended;
+
+static void suspend(world *w, bool on) {
+    is_suspended = on;
+    world_patch(w, GROVE_KIND_PODCLIQUESET, "s",
+                on ? "{\"spec\":{\"suspend\":true}}" : "{\"spec\":{\"suspend\":false}}");
+}
+
+/* At rest nothing of a suspended set has a place. */
+static void check_suspended(world *w) {
+    if (is_suspended) {
+        assert_int_equal(world_ready_pods(w, NULL), 0);
+    }
+}
+
 /* What users do; the same for the calm and the stormy run. The last state of replicas decides. */
 static void user_step(world *w, gv_prng *r) {
     static const char patch[] =
         "[{\"op\":\"replace\",\"path\":\"/spec/template/cliques/%d/spec/podSpec/containers/0/"
         "image\",\"value\":\"x:%d\"}]";
     char text[256];
-    switch (gv_prng_below(r, 4)) {
+    switch (gv_prng_below(r, 5)) {
     case 0:
         world_scale(w, GROVE_KIND_PODCLIQUESET, "s", 1 + (int64_t)gv_prng_below(r, 2));
         break;
@@ -65,6 +80,9 @@ static void user_step(world *w, gv_prng *r) {
         break;
     case 2:
         world_scale(w, GROVE_KIND_PODCLIQUE, "s-0-router", 1 + (int64_t)gv_prng_below(r, 3));
+        break;
+    case 3:
+        suspend(w, gv_prng_below(r, 2) == 1);
         break;
     default:
         snprintf(text, sizeof text, patch, (int)gv_prng_below(r, 3), (int)gv_prng_below(r, 3));
@@ -135,7 +153,9 @@ static void play_calm(world *w, gv_prng *user) {
     for (int i = 0; i < STEPS; i++) {
         user_step(w, user);
         world_settle(w);
+        check_suspended(w);
     }
+    suspend(w, false);
 }
 
 static void play_stormy(mortal *m, gv_prng *user, gv_prng *storm, faults *f) {
@@ -145,6 +165,7 @@ static void play_stormy(mortal *m, gv_prng *user, gv_prng *storm, faults *f) {
         storm_step(m, storm);
         mortal_run(m, (int64_t)gv_prng_below(storm, 90) * SECOND);
     }
+    suspend(&m->w, false);
     f->options.quiet_after = 1; /* what is left of the storm ends */
     m->w.c->skew_ns = 0;
     dealt.deaths += m->deaths;

@@ -239,6 +239,11 @@ static void test_scaled_gangs_follow_the_base(void **state) {
 /* A stock scheduler with config.gangScheduling: pods are let go together, towards places that hold them
  * all, and it binds them one by one. A gang that does not fit stays gated whole. */
 static void test_stock_scheduler_gets_whole_gangs(void **state) {
+    static const char all_room[] =
+        "{\"apiVersion\":\"grove.io/v1alpha1\",\"kind\":\"PodCliqueSet\",\"metadata\":{\"name\":"
+        "\"o\"},\"spec\":{\"replicas\":1,\"template\":{\"cliques\":[{\"name\":\"w\",\"spec\":{"
+        "\"roleName\":\"w\",\"replicas\":3,\"podSpec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+        "\"x:1\",\"resources\":{\"limits\":{\"nvidia.com/gpu\":4}}}]}}}]}}}";
     static const char settings[] =
         "{\"apiVersion\":\"operator.config.grove.io/v1alpha1\",\"kind\":\"OperatorConfiguration\","
         "\"scheduler\":{\"profiles\":[{\"name\":\"default-scheduler\","
@@ -258,6 +263,19 @@ static void test_stock_scheduler_gets_whole_gangs(void **state) {
     assert_int_equal(grove_sim_add_nodes(gang.c->sim, "nodes=1,gpu=8,prefix=new", &err), GROVE_OK);
     world_settle(&gang);
     assert_int_equal(world_ready_pods(&gang, "grove.io/podgang=s-0-cell-0"), 3);
+    /* Suspended it gives all of it back, and no place is held for it; resumed it is let go again. */
+    world_patch(&gang, GROVE_KIND_PODCLIQUESET, "s", "{\"spec\":{\"suspend\":true}}");
+    world_settle(&gang);
+    assert_int_equal(world_ready_pods(&gang, NULL), 0);
+    assert_int_equal(world_pods(&gang, NULL, "Running"), 0);
+    world_apply(&gang, all_room);
+    world_settle(&gang);
+    assert_int_equal(world_ready_pods(&gang, NULL), 3);
+    world_delete(&gang, GROVE_KIND_PODCLIQUESET, "o");
+    world_settle(&gang);
+    world_patch(&gang, GROVE_KIND_PODCLIQUESET, "s", "{\"spec\":{\"suspend\":false}}");
+    world_settle(&gang);
+    assert_int_equal(world_ready_pods(&gang, NULL), 8);
     world_check_rest(&gang);
     world_end(&gang);
     grove_config_unref(options.config);
