@@ -8,6 +8,7 @@
 #include "admission/topology.h"
 
 #include "value/doc.h"
+#include "value/scalar.h"
 
 #define TEXT(s) (int)(s).n, (s).p
 
@@ -228,6 +229,17 @@ static void check_sticky(gv_rules *r) {
     }
 }
 
+/* ---- gangWait ---- */
+
+static void check_gang_wait(gv_rules *r) {
+    const grove_node *timeout = gv_node_path(r->tmpl, "gangWait.timeout");
+    int64_t ns = 0;
+    if (timeout && (gv_duration_parse(gv_node_str(timeout), &ns, NULL) < 0 || ns <= 0)) {
+        gv_rules_error(r, GV_CODE_GANG_WAIT, "Invalid", timeout,
+                       gv_path_fmt(GV_TMPL ".gangWait.timeout"), "timeout must be greater than 0");
+    }
+}
+
 /* ---- who can do it ---- */
 
 /* The engine finds the places for these; all others choose nodes themselves. */
@@ -267,6 +279,7 @@ void gv_rules_extensions(gv_rules *r) {
     check_cross_gang_pack(r);
     check_sticky(r);
     check_ratios(r);
+    check_gang_wait(r);
     if (gv_constraints_of(r, r->tmpl, &all)) {
         gv_topology_name found = gv_topology_resolve(r, &all, false);
         const gv_topology_binding *t = gv_config_binding(r->config, found.name);

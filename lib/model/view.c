@@ -297,6 +297,11 @@ static bool is_false(const grove_node *node) {
     return grove_node_type(node) == GROVE_BOOL && !grove_node_is_true(node);
 }
 
+static gv_gang_wait_spec read_gang_wait(const grove_node *node) {
+    return (gv_gang_wait_spec){.timeout = gv_get_str(node, "timeout"),
+                               .recreate = gv_str_is(gv_get_str(node, "action"), "Recreate")};
+}
+
 bool gv_set_is_suspended(const grove_node *pcs) {
     return grove_node_is_true(grove_node_get(typed(pcs, "spec", GROVE_OBJECT), "suspend"));
 }
@@ -326,6 +331,7 @@ grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_
         .topology = read_topology(t),
         .cross_gang_pack = read_wish(gv_get_str(t, "crossGangPack")),
         .sticky = read_wish(gv_get_str(typed(t, "placement", GROVE_OBJECT), "sticky")),
+        .gang_wait = read_gang_wait(typed(t, "gangWait", GROVE_OBJECT)),
         .termination_delay = gv_get_str(t, "terminationDelay"),
     };
     gv_clique *cliques = read_cliques(a, &view);

@@ -96,6 +96,12 @@ typedef struct gv_ratio {
     gv_ratio_mode mode;
 } gv_ratio;
 
+/* An extension: how long a gang waits for its minimum. */
+typedef struct gv_gang_wait_spec {
+    gv_str timeout; /* Go duration text; "": for ever */
+    bool recreate;  /* and then its pods are made anew */
+} gv_gang_wait_spec;
+
 #define GV_NO_CLIQUE UINT32_MAX
 typedef struct gv_group {
     gv_str name;
@@ -122,8 +128,9 @@ typedef struct gv_pcs {
     bool service_set;       /* headlessServiceConfig is there */
     bool publish_not_ready; /* its publishNotReadyAddresses */
     gv_topology topology;
-    gv_wish cross_gang_pack;  /* scaled gangs in the domain of their base gang; an extension */
-    gv_wish sticky;           /* pods return to where their index was; an extension */
+    gv_wish cross_gang_pack; /* scaled gangs in the domain of their base gang; an extension */
+    gv_wish sticky;          /* pods return to where their index was; an extension */
+    gv_gang_wait_spec gang_wait;
     gv_str termination_delay; /* Go duration text; "" none */
     const gv_clique *cliques;
     uint32_t n_cliques;

@@ -249,6 +249,10 @@ static const char *held(gv_work *w, const gv_work_gang *g, gv_kind *for_kind, gv
         *text = "the set is suspended";
         return GV_REASON_SUSPENDED;
     }
+    if (gv_gang_is_made_anew(w, g)) {
+        *text = "the gang waited too long for its minimum and is made anew";
+        return "GangWaitTimeout";
+    }
     if (!g->released && !g->complete) {
         *text = "not all pods of the gang exist yet";
         return "GangIncomplete";
@@ -382,6 +386,9 @@ static grove_status sync_gang(gv_work *w, uint32_t at) {
     grove_status status = object == GV_NOT_WANTED ? GROVE_OK : write_gang(w, g, object);
     if (status == GROVE_OK) {
         status = gv_gang_take_back(w, g);
+    }
+    if (status == GROVE_OK) {
+        status = gv_gang_wait(w, g);
     }
     if (status == GROVE_OK) {
         status = open_gates(w, g);

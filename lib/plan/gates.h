@@ -24,4 +24,9 @@ bool gv_gang_is_out(const gv_work *w, const gv_work_gang *g);
 #define GV_RELEASE_LIMIT_NS (60 * GV_NS_PER_S)
 grove_status gv_gang_take_back(gv_work *w, gv_work_gang *g);
 
+/* gang_wait.c: tells how long the gang still waits for its minimum, or takes back what it holds. */
+grove_status gv_gang_wait(gv_work *w, gv_work_gang *g);
+/* It has waited for too long: its new pods stay gated until the former ones are gone. */
+bool gv_gang_is_made_anew(const gv_work *w, const gv_work_gang *g);
+
 #endif

@@ -83,7 +83,7 @@ static bool memo_is(const void *item, const void *key) {
     return strcmp(((const gv_memo *)item)->uid, key) == 0;
 }
 
-static gv_stands read_condition(const grove_node *conditions, const char *type) {
+gv_stands gv_condition_stands(const grove_node *conditions, const char *type) {
     const grove_node *c = gv_condition_find(conditions, type);
     gv_str status = gv_get_str(c, "status");
     gv_str since = gv_get_str(c, "lastTransitionTime");
@@ -123,11 +123,11 @@ static void read_memo(gv_memo *memo, gv_kind kind) {
     memo->status = grove_node_get(memo->node, "status");
     memo->conditions = grove_node_get(memo->status, "conditions");
     memo->progress = read_progress(memo->status);
-    memo->breach = read_condition(memo->conditions, GV_COND_MIN_AVAILABLE_BREACHED);
-    memo->scheduled = read_condition(memo->conditions, GV_COND_CLIQUE_SCHEDULED);
-    memo->ever = read_condition(memo->conditions,
-                                of_clique ? GV_COND_EVER_SCHEDULED : GV_COND_EVER_HEALTHY);
-    memo->terminating = read_condition(memo->conditions, GV_COND_GANG_TERMINATION);
+    memo->breach = gv_condition_stands(memo->conditions, GV_COND_MIN_AVAILABLE_BREACHED);
+    memo->scheduled = gv_condition_stands(memo->conditions, GV_COND_CLIQUE_SCHEDULED);
+    memo->ever = gv_condition_stands(memo->conditions,
+                                     of_clique ? GV_COND_EVER_SCHEDULED : GV_COND_EVER_HEALTHY);
+    memo->terminating = gv_condition_stands(memo->conditions, GV_COND_GANG_TERMINATION);
     memo->hash_label = gv_get_str(metadata_of(memo->node, "labels"), GV_LABEL_TEMPLATE_HASH);
     memo->status_hash = gv_get_str(memo->status, "currentPodTemplateHash");
     memo->status_set_hash = gv_get_str(memo->status, kind == GV_KIND_PODCLIQUESET

@@ -137,6 +137,11 @@ static void read_template(gv_work *w) {
         gv_duration_parse(w->view->termination_delay, &w->delay, NULL) < 0) {
         w->delay = DEFAULT_DELAY_NS;
     }
+    w->gang_wait = 0;
+    if (w->view->gang_wait.timeout.n > 0 &&
+        gv_duration_parse(w->view->gang_wait.timeout, &w->gang_wait, NULL) < 0) {
+        w->gang_wait = 0; /* admission refuses it */
+    }
 }
 
 static grove_status read_set(gv_work *w) {

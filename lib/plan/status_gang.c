@@ -53,10 +53,10 @@ static gv_condition flag(const char *type, bool on, const char *reason, gv_str m
 }
 
 static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, bool initialized,
-                             const gv_condition *cross) {
+                             const gv_condition *cross, const gv_condition *wait) {
     bool scheduled = stands(g, GV_COND_GANG_SCHEDULED) || (initialized && g->scheduled);
     bool ran = stands(g, GV_COND_GANG_READY) || stands(g, GV_COND_GANG_UNHEALTHY);
-    gv_condition all[10];
+    gv_condition all[11];
     all[0] = (gv_condition){.type = GV_COND_INITIALIZED,
                             .status = initialized ? GV_TRUE : GV_FALSE,
                             .reason = initialized ? GV_REASON_PODS_CREATED : GV_REASON_PODS_PENDING,
@@ -84,16 +84,24 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, boo
     all[8] = *cross;
     all[9] = flag(GV_COND_SUSPENDED, w->suspended, GV_REASON_SUSPENDED,
                   GV_STR("the set is suspended: its pods stay gated"));
-    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 10);
+    all[10] = *wait;
+    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 11);
 }
 
-static grove_status tell(gv_work *w, const gv_work_gang *g) {
+static grove_status tell_unplaced(gv_work *w, const gv_work_gang *g) {
     const char *reason = unplaced(g);
     const grove_node *live = gv_condition_find(g->memo->conditions, GV_COND_GANG_UNPLACED);
     if (reason == NULL || gv_str_is(gv_get_str(live, "reason"), reason)) {
         return GROVE_OK;
     }
     return gv_act_event(w, g->obj, true, "Unschedulable", gv_str_c(g->placement->text));
+}
+
+static grove_status tell(gv_work *w, const gv_work_gang *g, const gv_condition *wait) {
+    bool over = !wait->absent && wait->status == GV_TRUE && !stands(g, GV_COND_GANG_WAIT);
+    grove_status status = over ? gv_act_event(w, g->obj, true, "GangWaitTimeout", wait->message)
+                               : GROVE_OK;
+    return status == GROVE_OK ? tell_unplaced(w, g) : status;
 }
 
 static grove_status write_gang(gv_work *w, gv_work_gang *g) {
@@ -107,7 +115,8 @@ static grove_status write_gang(gv_work *w, gv_work_gang *g) {
                               (w->suspended ? 4 : 0));
     sig = gv_sig_text(sig, gv_str_c(unplaced(g)));
     gv_condition cross = gv_gang_cross_condition(w, g);
-    sig = gv_sig_condition(gv_sig_int(sig, score), &cross) | 1u;
+    gv_condition wait = gv_gang_wait_condition(w, g);
+    sig = gv_sig_condition(gv_sig_condition(gv_sig_int(sig, score), &cross), &wait) | 1u;
     /* Shortcut: nothing that the status is made of has changed. */
     if (g->memo->status_sig == sig) {
         return GROVE_OK;
@@ -126,12 +135,12 @@ static grove_status write_gang(gv_work *w, gv_work_gang *g) {
             grove_builder_number(d.b, "placementScore", text.p, text.n);
         }
     }
-    if (!write_conditions(w, &d, g, initialized, &cross)) {
+    if (!write_conditions(w, &d, g, initialized, &cross, &wait)) {
         return gv_work_nomem(w);
     }
     size_t before = w->acts.n;
     grove_status status = gv_status_end(w, &d, g->obj, g->memo, sig);
-    return status == GROVE_OK && w->acts.n > before ? tell(w, g) : status;
+    return status == GROVE_OK && w->acts.n > before ? tell(w, g, &wait) : status;
 }
 
 grove_status gv_status_gangs(gv_work *w) {

@@ -192,12 +192,13 @@ typedef struct gv_work {
     const gv_pcs *view; /* of the template */
     const gv_want *want;
     gv_set_memory *memory;
-    gv_str set_hash; /* generation hash of the template */
-    bool manual;     /* OnDelete */
-    bool suspended;  /* spec.suspend: no gang is offered to a scheduler */
-    bool unheld;     /* its finalizer was refused: nothing is made for it */
-    int64_t delay;   /* terminationDelay */
-    gv_str adopted;  /* text of the annotation to be written; "" none */
+    gv_str set_hash;   /* generation hash of the template */
+    bool manual;       /* OnDelete */
+    bool suspended;    /* spec.suspend: no gang is offered to a scheduler */
+    bool unheld;       /* its finalizer was refused: nothing is made for it */
+    int64_t delay;     /* terminationDelay */
+    int64_t gang_wait; /* gangWait.timeout; 0: none */
+    gv_str adopted;    /* text of the annotation to be written; "" none */
     gv_progress progress;
 
     gv_work_clique *cliques; /* parallel to want */
@@ -240,6 +241,9 @@ grove_status gv_memory_template(gv_work *w, const gv_alias *more, uint32_t n_mor
 gv_memo *gv_memory_of(gv_work *w, const gv_object *o);
 void gv_memory_sweep(grove_env *env, gv_set_memory *m);
 void gv_memory_free(grove_env *env, gv_set_memory *m);
+
+/* A condition as it stands in a list; not present: status is Unknown. */
+gv_stands gv_condition_stands(const grove_node *conditions, const char *type);
 
 /* ---- adopt.c ---- */
 /* The aliases that the set's annotation lists; *out in the arena. */
