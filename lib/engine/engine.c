@@ -9,6 +9,7 @@
 #define DEFAULT_IN_FLIGHT 256
 #define DEFAULT_GANGS 64
 #define DEFAULT_BACKOFF_NS (INT64_C(100) * 1000 * 1000)
+#define CANCELLED_WAIT_NS (INT64_C(1000) * 1000 * 1000)
 
 /* Everything a plan reads; the order is that of the first lists. Owners come before what they own. */
 static const gv_kind watched[] = {GV_KIND_CLUSTERTOPOLOGYBINDING,
@@ -385,6 +386,7 @@ static grove_status on_read_back(grove_engine *e, const gv_in_flight *f, const g
 /* The first failure drops the rest of the plan: the next one knows what was refused. */
 static grove_status on_failure(grove_engine *e, const gv_in_flight *f, const grove_completion *c) {
     bool outdated = gv_engine_is_outdated(f->action, c);
+    bool unsent = c->status == GROVE_E_CANCELLED; /* by a process that may not write now */
     gv_set *set = f->set;
     e->stats.failures++;
     set->dropped = set->dirty = true;
@@ -398,6 +400,9 @@ static grove_status on_failure(grove_engine *e, const gv_in_flight *f, const gro
         int64_t wish = (int64_t)c->retry_after_ms * 1000 * 1000;
         set->not_before = e->now + (wish > wait ? wish : wait);
     }
+    if (unsent) {
+        set->not_before = e->now + CANCELLED_WAIT_NS;
+    }
     const char *message = c->message && c->message[0] ? c->message : "a write failed";
     const char *fields[] = {"kind",      f->action->kind_name,
                             "namespace", f->action->ns,
@@ -405,9 +410,9 @@ static grove_status on_failure(grove_engine *e, const gv_in_flight *f, const gro
                             "status",    grove_status_name(c->status),
                             "reason",    c->reason ? c->reason : "",
                             NULL};
-    gv_log(e->env, outdated ? GROVE_LOG_DEBUG : GROVE_LOG_WARN, "engine", "GRV5002", message,
-           fields);
-    return outdated ? GROVE_OK : gv_engine_notice(e, f->plan, f->action, message);
+    bool usual = outdated || unsent;
+    gv_log(e->env, usual ? GROVE_LOG_DEBUG : GROVE_LOG_WARN, "engine", "GRV5002", message, fields);
+    return usual ? GROVE_OK : gv_engine_notice(e, f->plan, f->action, message);
 }
 
 static grove_status end_overlay(grove_engine *e, const grove_action *a, const grove_completion *c,

@@ -70,7 +70,8 @@ grove_status gv_engine_note_answer(grove_engine *e, gv_set *set, const grove_act
     if (!key.p) {
         return GROVE_E_NOMEM;
     }
-    if (c->status == GROVE_OK || gv_engine_is_outdated(action, c)) {
+    bool unsent = c->status == GROVE_E_CANCELLED; /* nobody has refused it */
+    if (c->status == GROVE_OK || unsent || gv_engine_is_outdated(action, c)) {
         forget(e, set, key);
         return GROVE_OK;
     }
