@@ -339,7 +339,7 @@ cross_stand_in() { # FOLDER EMULATOR PROGRAM...
 cross_emulated() { # FOLDER EMULATOR
     cross_stand_in "$1" "$2" tools/grovectl/grovectl tests/unit/plan/plan_drive
     export GROVE_CHAOS_SEEDS=${GROVE_CHAOS_SEEDS:-4} GROVE_CRASH_STEP=${GROVE_CRASH_STEP:-41} \
-        GROVE_OOM_STEP=${GROVE_OOM_STEP:-37}
+        GROVE_OOM_STEP=${GROVE_OOM_STEP:-37} GROVE_FAULT_STEP=${GROVE_FAULT_STEP:-29}
 }
 
 verb_cross() { # arm64|s390x|i386: unit, golden and hash suites on another machine
