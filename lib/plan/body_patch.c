@@ -11,15 +11,15 @@
 /* How much of an object is ours. */
 typedef struct ownership {
     bool whole_spec; /* spec members we do not want go away; else only those we want are compared */
-    bool whole_metadata; /* the same for labels and annotations */
-    const char *kept[4]; /* spec members of others, NULL-terminated */
+    bool whole_annotations; /* the same for annotations */
+    const char *kept[4];    /* spec members of others, NULL-terminated */
 } ownership;
 
 static ownership owned(gv_kind kind) {
     switch (kind) {
     case GV_KIND_PODCLIQUE:
     case GV_KIND_PODCLIQUESCALINGGROUP:
-        return (ownership){.whole_spec = true, .whole_metadata = true, .kept = {"replicas"}};
+        return (ownership){.whole_spec = true, .whole_annotations = true, .kept = {"replicas"}};
     case GV_KIND_PODGANG:
         return (ownership){.whole_spec = true, .kept = {"reuseReservationRef"}};
     case GV_KIND_KAI_PODGROUP:
@@ -125,17 +125,20 @@ static bool is_ours_alone(gv_str key) {
            gv_str_is(key, GV_ANNOTATION_CROSS_GANG) || gv_str_is(key, GV_ANNOTATION_SPREAD);
 }
 
+static void patch_key(gv_delta *d, const grove_node *live, const grove_node *want) {
+    gv_str key = key_of(want), value = gv_view_str(want);
+    const grove_node *stands = grove_node_getn(live, key.p, key.n);
+    if (stands == NULL || !gv_str_eq(gv_view_str(stands), value)) {
+        gv_delta_touch(d);
+        grove_builder_stringn(d->b, key.p, value.p, value.n);
+    }
+}
+
 static void patch_map(gv_delta *d, const char *name, const grove_node *live, const grove_node *want,
                       bool whole) {
     gv_delta_enter(d, name);
     for (const grove_node *m = grove_node_first(want); m; m = grove_node_next(want, m)) {
-        gv_str key = key_of(m);
-        if (!gv_str_eq(gv_view_str(grove_node_getn(live, key.p, key.n)), gv_view_str(m)) ||
-            grove_node_getn(live, key.p, key.n) == NULL) {
-            gv_delta_touch(d);
-            gv_str value = gv_view_str(m);
-            grove_builder_stringn(d->b, key.p, value.p, value.n);
-        }
+        patch_key(d, live, m);
     }
     for (const grove_node *m = grove_node_first(live); m; m = grove_node_next(live, m)) {
         gv_str key = key_of(m);
@@ -202,19 +205,50 @@ static void patch_rest(gv_delta *d, const gv_object *o, grove_doc *want_doc, con
     }
 }
 
+/* A PodClique takes another template on: labels that were its old template's go. Between two templates what
+ * is not ours is somebody else's, and stays. */
+static bool is_renewed(const grove_node *live, const grove_node *want) {
+    return grove_node_get(want, GV_LABEL_TEMPLATE_HASH) != NULL &&
+           !gv_str_eq(gv_get_str(live, GV_LABEL_TEMPLATE_HASH),
+                      gv_get_str(want, GV_LABEL_TEMPLATE_HASH));
+}
+
+/* What says where an object belongs, whatever its template. */
+static bool is_identity(gv_str key) {
+    return !gv_str_is(key, GV_LABEL_TEMPLATE_HASH) &&
+           (gv_str_starts(key, GV_STR("grove.io/")) ||
+            gv_str_starts(key, GV_STR("app.kubernetes.io/")));
+}
+
+bool gv_identity_patch(gv_work *w, const gv_object *o, const grove_doc *want_doc) {
+    const grove_node *want = grove_node_at_path(grove_doc_root(want_doc), "/metadata/labels");
+    const grove_node *live = grove_node_at_path(gv_object_node(o), "/metadata/labels");
+    gv_delta d;
+    gv_delta_begin(&d, w->b);
+    gv_delta_enter(&d, "metadata");
+    gv_delta_enter(&d, "labels");
+    for (const grove_node *m = grove_node_first(want); m; m = grove_node_next(want, m)) {
+        if (is_identity(key_of(m))) {
+            patch_key(&d, live, m);
+        }
+    }
+    return gv_delta_end(&d);
+}
+
 bool gv_body_patch(gv_work *w, const gv_object *o, grove_doc *want_doc) {
     const grove_node *want = grove_doc_root(want_doc);
     const grove_node *live = gv_object_node(o);
     const grove_node *want_meta = grove_node_get(want, "metadata");
     const grove_node *live_meta = grove_node_get(live, "metadata");
+    const grove_node *live_labels = grove_node_get(live_meta, "labels");
+    const grove_node *want_labels = grove_node_get(want_meta, "labels");
     ownership own = owned(o->u.head.kind);
     gv_delta d;
     gv_delta_begin(&d, w->b);
     gv_delta_enter(&d, "metadata");
-    patch_map(&d, "labels", grove_node_get(live_meta, "labels"),
-              grove_node_get(want_meta, "labels"), own.whole_metadata);
+    patch_map(&d, "labels", live_labels, want_labels, is_renewed(live_labels, want_labels));
     patch_map(&d, "annotations", grove_node_get(live_meta, "annotations"),
-              grove_node_get(want_meta, "annotations"), own.whole_metadata);
+              grove_node_get(want_meta, "annotations"), own.whole_annotations);
     gv_delta_leave(&d);
     gv_delta_enter(&d, "spec");
     patch_object(&d, o, grove_node_get(live, "spec"), want_doc, grove_node_get(want, "spec"), &own);

@@ -174,18 +174,25 @@ static grove_status create(gv_work *w, const target *t) {
     return GROVE_OK;
 }
 
+/* How much of an object that stands follows what is wanted. */
+typedef enum extent {
+    NOTHING,
+    IDENTITY, /* the labels that say where it belongs; its template's words wait for its turn */
+    WHOLE
+} extent;
+
 /* Everything that the wanted body of this kind depends on, beside the object itself. */
-static uint64_t signature(const gv_work *w) {
-    return gv_mix64(w->memory->template_id) | 1u;
+static uint64_t signature(const gv_work *w, extent how) {
+    return gv_mix64(w->memory->template_id * 4 + (uint64_t)how) | 1u;
 }
 
-static grove_status patch(gv_work *w, const target *t) {
+static grove_status patch(gv_work *w, const target *t, extent how) {
     const gv_want_object *o = t->want;
     gv_memo *memo = t->obj->u.head.uid[0] != '\0' ? gv_memory_of(w, t->obj) : NULL;
     if (memo == NULL) {
         return t->obj->u.head.uid[0] != '\0' ? gv_work_nomem(w) : GROVE_OK;
     }
-    uint64_t sig = signature(w);
+    uint64_t sig = signature(w, how);
     /* Shortcut: nothing that the body is made of has changed. */
     if (memo->body_sig == sig) {
         return GROVE_OK;
@@ -195,7 +202,8 @@ static grove_status patch(gv_work *w, const target *t) {
     if (status < 0) {
         return status;
     }
-    bool differs = gv_body_patch(w, t->obj, body);
+    bool differs = how == WHOLE ? gv_body_patch(w, t->obj, body)
+                                : gv_identity_patch(w, t->obj, body);
     grove_doc_unref(body);
     if (!differs) {
         memo->body_sig = sig;
@@ -218,15 +226,21 @@ static grove_status patch(gv_work *w, const target *t) {
     return gv_act_finish_body(w, act);
 }
 
-static bool updates(gv_work *w, const target *t) {
-    if (t->want->create_only || t->want->kind == GV_KIND_PODGANG) {
-        return false;
+/* A member under RollingRecreate is made anew in its turn and never rewritten; a standalone clique is
+ * rewritten in its turn. */
+static extent follows(gv_work *w, const target *t) {
+    if (t->want->kind == GV_KIND_PODGANG) {
+        return NOTHING; /* written with its members */
+    }
+    if (t->want->create_only) {
+        return IDENTITY;
     }
     if (t->want->kind != GV_KIND_PODCLIQUE) {
-        return true;
+        return WHOLE;
     }
     const gv_work_clique *c = &w->cliques[t->want->at];
-    return c->want->group == GV_STANDALONE ? !gv_clique_needs_turn(w, c) : w->manual;
+    bool whole = c->want->group == GV_STANDALONE ? !gv_clique_needs_turn(w, c) : w->manual;
+    return whole ? WHOLE : IDENTITY;
 }
 
 /* Somebody else's object stands where ours should: said, and looked at again. */
@@ -290,10 +304,8 @@ static grove_status sync_object(gv_work *w, uint32_t at) {
     if (t.obj == NULL) {
         return t.want->blocked ? GROVE_OK : create(w, &t); /* what blocks it is waited for */
     }
-    if (gv_object_is_terminating(t.obj) || !updates(w, &t)) {
-        return GROVE_OK;
-    }
-    return patch(w, &t);
+    extent how = gv_object_is_terminating(t.obj) ? NOTHING : follows(w, &t);
+    return how == NOTHING ? GROVE_OK : patch(w, &t, how);
 }
 
 /* ---- what is not wanted ---- */
