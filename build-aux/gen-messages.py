@@ -87,6 +87,7 @@ NOT_COVERED = {
     2042: "needs the operator's configuration", 2080: "needs the operator's configuration",
     2100: "needs the operator's configuration", 2103: "needs the operator's configuration",
     2154: "of libgrove's own fields, which the upstream definitions drop",
+    2161: "of libgrove's own fields, which the upstream definitions drop",
     2160: "of libgrove's own fields, which the upstream definitions drop",
     2155: "of libgrove's own fields, which the upstream definitions drop", 2150: "of libgrove's own fields, which the upstream definitions drop", 2151: "needs other objects",
     2152: "of libgrove's own fields, which the upstream definitions drop", 2153: "needs the operator's configuration",

@@ -240,6 +240,35 @@ static void check_gang_wait(gv_rules *r) {
     }
 }
 
+/* ---- failurePolicy ---- */
+
+static void check_failure(gv_rules *r, const grove_node *owner, gv_path path, bool member) {
+    const grove_node *policy = grove_node_get(owner, "failurePolicy");
+    const grove_node *backoff = grove_node_get(policy, "backoff");
+    int64_t ns = 0;
+    if (policy && member) {
+        gv_rules_error(r, GV_CODE_FAILURE_POLICY, "Forbidden", policy, path,
+                       "a member of a scaling group stands and falls with its replica: the group "
+                       "has the policy");
+    } else if (backoff && (gv_duration_parse(gv_node_str(backoff), &ns, NULL) < 0 || ns < 0)) {
+        gv_rules_error(r, GV_CODE_FAILURE_POLICY, "Invalid", backoff,
+                       gv_path_fmt("%s.backoff", path.s), "backoff must not be negative");
+    }
+}
+
+static void check_failures(gv_rules *r) {
+    uint32_t i = 0;
+    GV_EACH(clique, grove_node_get(r->tmpl, "cliques")) {
+        check_failure(r, clique, gv_clique_path(i++, ".failurePolicy"),
+                      gv_map_has(&r->member_of, gv_node_get_str(clique, "name")));
+    }
+    i = 0;
+    GV_EACH(group, grove_node_get(r->tmpl, "podCliqueScalingGroups")) {
+        gv_path path = gv_path_fmt(GV_TMPL ".podCliqueScalingGroups[%u].failurePolicy", i++);
+        check_failure(r, group, path, false);
+    }
+}
+
 /* ---- who can do it ---- */
 
 /* The engine finds the places for these; all others choose nodes themselves. */
@@ -280,6 +309,7 @@ void gv_rules_extensions(gv_rules *r) {
     check_sticky(r);
     check_ratios(r);
     check_gang_wait(r);
+    check_failures(r);
     if (gv_constraints_of(r, r->tmpl, &all)) {
         gv_topology_name found = gv_topology_resolve(r, &all, false);
         const gv_topology_binding *t = gv_config_binding(r->config, found.name);

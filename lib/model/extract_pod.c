@@ -424,6 +424,7 @@ static void read_requests(grove_extract *x, gv_scan *s, const spec_facts *p) {
 
 static void take_labels(const grove_extract *x, gv_pod_facts *f) {
     f->index = gv_pod_index_of(gv_extract_label(x, GV_LABEL_POD_INDEX));
+    f->incarnation = gv_pod_incarnation_of(gv_extract_label(x, GV_LABEL_INCARNATION));
     f->clique = gv_extract_label(x, GV_LABEL_CLIQUE);
     f->gang = gv_extract_label(x, GV_LABEL_GANG);
     f->base_gang = gv_extract_label(x, GV_LABEL_BASE_GANG);

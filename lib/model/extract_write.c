@@ -64,6 +64,9 @@ grove_status gv_pod_facts_write(grove_env *env, const gv_pod_facts *f, grove_buf
     grove_builder_int64(b, "phase", f->phase);
     grove_builder_int64(b, "index", f->index);
     grove_builder_int64(b, "hostnameIndex", f->hostname_index);
+    if (f->incarnation > 0) {
+        grove_builder_int64(b, "incarnation", f->incarnation);
+    }
     grove_builder_int64(b, "priority", f->priority);
     grove_builder_int64(b, "gateAt", f->gate_at);
     grove_builder_int64(b, "gates", f->n_gates);

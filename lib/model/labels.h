@@ -20,6 +20,7 @@
 #define GV_LABEL_GANG "grove.io/podgang"
 #define GV_LABEL_BASE_GANG "grove.io/base-podgang"
 #define GV_LABEL_TEMPLATE_HASH "grove.io/pod-template-hash"
+#define GV_LABEL_INCARNATION "libgrove.io/incarnation" /* an extension */
 #define GV_LABEL_SCHEDULER "grove.io/scheduler-name"
 /* Path by which the downward API reads a label of the pod. */
 #define GV_FIELD_OF_LABEL(key) "metadata.labels['" key "']"
@@ -67,6 +68,7 @@
 /* On a PodGang whose pods we find places for: which node each index of each clique has or had last, and the
  * domain that the gang was packed into. */
 #define GV_ANNOTATION_PLACES "libgrove.io/places"
+#define GV_ANNOTATION_RESTARTS "libgrove.io/restarts" /* PodClique, PodCliqueScalingGroup */
 #define GV_ANNOTATION_ANCHOR "libgrove.io/anchor-domain"
 
 /* ---- finalizers and the gate ---- */

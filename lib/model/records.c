@@ -99,6 +99,7 @@ bool gv_pod_fill(gv_pod *out, char *tail, const gv_pod_facts *f, gv_intern *pool
                     .phase = f->phase,
                     .index = f->index,
                     .hostname_index = f->hostname_index,
+                    .incarnation = f->incarnation,
                     .gate_at = f->gate_at,
                     .n_gates = f->n_gates,
                     .n_requests = (uint16_t)f->requests.n,
@@ -165,13 +166,14 @@ static bool requests_same(const gv_request *a, const gv_request *b, uint32_t n) 
 
 bool gv_pod_same(const gv_pod *a, const gv_pod *b) {
     return head_same(&a->head, &b->head) && a->flags == b->flags && a->phase == b->phase &&
-           a->index == b->index && a->hostname_index == b->hostname_index &&
-           a->gate_at == b->gate_at && a->n_gates == b->n_gates && a->clique == b->clique &&
-           a->gang == b->gang && a->base_gang == b->base_gang && a->hash == b->hash &&
-           a->node == b->node && a->scheduler == b->scheduler &&
-           a->priority_class == b->priority_class && a->priority == b->priority &&
-           a->ready_since == b->ready_since && a->scheduled_since == b->scheduled_since &&
-           a->ended == b->ended && a->n_requests == b->n_requests && a->n_ports == b->n_ports &&
+           a->index == b->index && a->incarnation == b->incarnation &&
+           a->hostname_index == b->hostname_index && a->gate_at == b->gate_at &&
+           a->n_gates == b->n_gates && a->clique == b->clique && a->gang == b->gang &&
+           a->base_gang == b->base_gang && a->hash == b->hash && a->node == b->node &&
+           a->scheduler == b->scheduler && a->priority_class == b->priority_class &&
+           a->priority == b->priority && a->ready_since == b->ready_since &&
+           a->scheduled_since == b->scheduled_since && a->ended == b->ended &&
+           a->n_requests == b->n_requests && a->n_ports == b->n_ports &&
            requests_same(a->requests, b->requests, a->n_requests) &&
            (a->n_ports == 0 || memcmp(a->ports, b->ports, a->n_ports * sizeof *a->ports) == 0);
 }

@@ -99,7 +99,7 @@ typedef struct gv_pod {
     const char *scheduler; /* spec.schedulerName */
     const char *priority_class;
     int32_t priority;
-    uint32_t reserved;
+    uint32_t incarnation;       /* label libgrove.io/incarnation; 0 absent */
     int64_t ready_since;        /* lastTransitionTime of Ready; GV_TIME_NONE absent */
     int64_t scheduled_since;    /* lastTransitionTime of PodScheduled */
     int64_t ended;              /* latest finishedAt of a pod in a final phase; GV_TIME_NONE */
@@ -163,6 +163,7 @@ typedef struct gv_pod_facts {
     uint32_t flags;
     gv_pod_phase phase;
     int32_t index, hostname_index, priority;
+    uint32_t incarnation;
     uint16_t gate_at, n_gates;
     gv_str clique, gang, base_gang, hash, node, scheduler, priority_class;
     int64_t ready_since, scheduled_since, ended;

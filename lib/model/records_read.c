@@ -236,6 +236,7 @@ grove_status gv_pod_read(grove_env *env, const grove_node *pod, gv_pod_facts *ou
     out->ready_since = out->scheduled_since = out->ended = GV_TIME_NONE;
     out->phase = gv_pod_phase_of(text_at(status, "phase"));
     out->index = gv_pod_index_of(text_at(labels, GV_LABEL_POD_INDEX));
+    out->incarnation = gv_pod_incarnation_of(text_at(labels, GV_LABEL_INCARNATION));
     out->hostname_index = gv_pod_hostname_index(text_at(spec, "hostname"));
     out->priority = (int32_t)int_at(spec, "priority", 0);
     out->clique = text_at(labels, GV_LABEL_CLIQUE);

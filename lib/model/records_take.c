@@ -19,6 +19,11 @@ int32_t gv_pod_index_of(gv_str text) {
     return gv_str_int64(text, &n) && n >= 0 && n <= INT32_MAX ? (int32_t)n : -1;
 }
 
+uint32_t gv_pod_incarnation_of(gv_str text) {
+    int32_t n = gv_pod_index_of(text);
+    return n > 0 ? (uint32_t)n : 0;
+}
+
 int32_t gv_pod_hostname_index(gv_str host) {
     for (size_t i = host.n; i > 0; i--) {
         if (host.p[i - 1] == '-') {

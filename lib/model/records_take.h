@@ -12,6 +12,7 @@ gv_pod_phase gv_pod_phase_of(gv_str text);
 /* A number that a pod's index can be; -1 otherwise. */
 int32_t gv_pod_index_of(gv_str text);
 /* The integer after the last hyphen of a host name. */
+uint32_t gv_pod_incarnation_of(gv_str text); /* 0: absent, or no number */
 int32_t gv_pod_hostname_index(gv_str host);
 void gv_pod_take_condition(gv_pod_facts *f, gv_str type, gv_str status, gv_str reason,
                            int64_t since);

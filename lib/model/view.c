@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "model/labels.h"
+#include "value/scalar.h"
 
 /* ---- small readers ---- */
 
@@ -123,6 +124,16 @@ static gv_scaling read_scaling(const grove_node *owner, const char *key) {
     };
 }
 
+static gv_failure_policy read_failure(const grove_node *owner) {
+    const grove_node *node = typed(owner, "failurePolicy", GROVE_OBJECT);
+    gv_failure_policy p = {.set = node != NULL,
+                           .most = gv_opt_or(gv_get_int(node, "maxRestarts"), -1)};
+    if (gv_duration_parse(gv_get_str(node, "backoff"), &p.backoff, NULL) < 0 || p.backoff < 0) {
+        p.backoff = GV_FAILURE_BACKOFF;
+    }
+    return p;
+}
+
 static bool read_sharing(gv_arena *a, const grove_node *owner, const gv_sharing **out,
                          uint32_t *out_n) {
     const grove_node *list = typed(owner, "resourceSharing", GROVE_ARRAY);
@@ -177,6 +188,7 @@ static gv_clique *read_cliques(gv_arena *a, gv_pcs *pcs) {
             .starts_after = typed(spec, "startsAfter", GROVE_ARRAY),
             .scaling = read_scaling(spec, "autoScalingConfig"),
             .topology = read_topology(n),
+            .failure = read_failure(n),
             .group = -1,
         };
         if (!read_sharing(a, n, &c->sharing, &c->n_sharing)) {
@@ -226,6 +238,7 @@ static bool read_groups(gv_arena *a, gv_pcs *pcs, gv_clique *cliques) {
             .min_available = gv_get_int(n, "minAvailable"),
             .scaling = read_scaling(n, "scaleConfig"),
             .topology = read_topology(n),
+            .failure = read_failure(n),
         };
         if (!read_sharing(a, n, &g->sharing, &g->n_sharing) ||
             !read_members(a, pcs, cliques, g, index)) {

@@ -73,6 +73,14 @@ typedef struct gv_claim_template {
     const grove_node *spec; /* the ResourceClaim's spec */
 } gv_claim_template;
 
+/* An extension: pods that stand and fall together, and how often they are made anew. */
+#define GV_FAILURE_BACKOFF INT64_C(10000000000)
+typedef struct gv_failure_policy {
+    bool set;
+    int64_t most;    /* restarts; -1: as often as needed */
+    int64_t backoff; /* nanoseconds before the first one's pods are made */
+} gv_failure_policy;
+
 typedef struct gv_clique {
     gv_str name;
     const grove_node *node, *labels, *annotations, *spec, *pod_spec;
@@ -81,6 +89,7 @@ typedef struct gv_clique {
     const grove_node *starts_after; /* NULL or array of template names */
     gv_scaling scaling;
     gv_topology topology;
+    gv_failure_policy failure;
     const gv_sharing *sharing;
     uint32_t n_sharing;
     int32_t group; /* index of the scaling group it belongs to; -1: standalone */
@@ -111,6 +120,7 @@ typedef struct gv_group {
     gv_opt_int replicas, min_available;
     gv_scaling scaling;
     gv_topology topology;
+    gv_failure_policy failure;
     const gv_sharing *sharing;
     uint32_t n_sharing;
 } gv_group;

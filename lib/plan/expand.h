@@ -212,6 +212,7 @@ typedef struct gv_pod_args {
     gv_str name;
     gv_str owner_uid; /* of the PodClique; "": left out */
     bool gated;
+    int64_t incarnation; /* of its unit, where it failed before; 0: no label */
     /* The PodClique object the pod is made from (labels, annotations, podSpec, startsAfter): the live one,
      * or the one gv_object_build makes. */
     grove_doc *pclq_doc;

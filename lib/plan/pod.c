@@ -122,7 +122,11 @@ static void write_metadata(pod *p, grove_builder *b) {
     gv_pairs_put_index(&labels, GV_LABEL_SET_REPLICA, p->rep->index);
     gv_pairs_put(&labels, GV_LABEL_GANG, gang);
     gv_pairs_put_index(&labels, GV_LABEL_POD_INDEX, args->index);
+    if (args->incarnation > 0) {
+        gv_pairs_put_index(&labels, GV_LABEL_INCARNATION, args->incarnation);
+    }
     gv_pairs_put_all(&annotations, p->pclq.meta.annotations);
+    gv_pairs_drop(&annotations, GV_ANNOTATION_RESTARTS); /* the PodClique's own */
     gv_pod_marks marks = {.n_labels = 0};
     if (p->adapter->mark_pod) {
         p->adapter->mark_pod(gang, p->pclq.meta.name, &marks);

@@ -202,6 +202,7 @@ static grove_status create_pod(gv_work *w, gv_work_clique *c, int64_t index) {
                         .name = name,
                         .owner_uid = gv_str_c(c->obj->u.head.uid),
                         .gated = true,
+                        .incarnation = c->incarnation,
                         .pclq_doc = c->obj->u.document.doc,
                         .pclq = c->obj->u.document.node};
     grove_doc *body = NULL;
@@ -269,7 +270,7 @@ static grove_status scale_out(gv_work *w, gv_work_clique *c, uint32_t missing) {
 }
 
 static grove_status sync_clique(gv_work *w, gv_work_clique *c) {
-    if (c->memo == NULL || c->dying || c->deletes) {
+    if (c->memo == NULL || c->dying || c->deletes || c->noted) {
         return GROVE_OK;
     }
     uint32_t duplicates = 0;
@@ -289,7 +290,7 @@ static grove_status sync_clique(gv_work *w, gv_work_clique *c) {
     }
     /* A clique about to be rewritten, now or once its turn is known to stand, makes its pods from what it
      * will be. */
-    if (active < wanted && !c->writes && !gv_clique_is_next(w, c)) {
+    if (active < wanted && !c->writes && !c->paused && !gv_clique_is_next(w, c)) {
         return scale_out(w, c, (uint32_t)(wanted - active));
     }
     return GROVE_OK;

@@ -15,6 +15,7 @@
 #define GV_COND_GANG_DISRUPTION "libgrove.io/DisruptionTarget"
 #define GV_COND_GANG_RELEASED "libgrove.io/Released"
 #define GV_COND_SUSPENDED "libgrove.io/Suspended" /* of the set, and of its PodGangs */
+#define GV_COND_FAILED "libgrove.io/Failed"       /* PodClique, PodCliqueScalingGroup */
 #define GV_COND_GANG_WAIT "libgrove.io/WaitTimedOut"
 #define GV_COND_GANG_UNPLACED "libgrove.io/Unplaced"
 
@@ -45,6 +46,8 @@ uint64_t gv_sig_text(uint64_t sig, gv_str s);
 uint64_t gv_sig_faults(const gv_work *w, uint64_t sig);
 uint64_t gv_sig_progress(uint64_t sig, const gv_progress *p);
 
+/* failure.c: absent while no unit failed for good. */
+gv_condition gv_failed_condition(gv_work *w, int64_t n_failed);
 /* gang_wait.c: absent where gangWait is not asked for, and once the gang is scheduled. */
 gv_condition gv_gang_wait_condition(gv_work *w, const gv_work_gang *g);
 /* status_placed.c: what became of crossGangPack and spread; absent where they were not asked for. */

@@ -11,7 +11,8 @@ static uint64_t signature(const gv_work *w, const gv_work_clique *c) {
     sig = gv_sig_int(sig, c->updated);
     sig = gv_sig_int(sig, c->bad);
     sig = gv_sig_int(sig, (int64_t)c->breach | (c->is_scheduled ? 4 : 0) |
-                              (c->ever_scheduled ? 8 : 0) | (c->recycled ? 16 : 0));
+                              (c->ever_scheduled ? 8 : 0) | (c->recycled ? 16 : 0) |
+                              (c->n_failed ? 32 : 0));
     sig = gv_sig_text(sig, gv_str_c(c->breach_reason));
     sig = gv_sig_text(sig, c->hash);
     sig = gv_sig_text(sig, c->set_hash);
@@ -60,7 +61,7 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_clique *c,
     long long want = (long long)c->want->min_available, sched = (long long)c->scheduled;
     long long good = (long long)(c->scheduled - c->bad);
     bool below = c->want->live_replicas >= 0 && c->want->live_replicas < c->want->min_available;
-    gv_condition all[5];
+    gv_condition all[6];
     all[0] = (gv_condition){
         .type = GV_COND_CLIQUE_SCHEDULED,
         .status = c->is_scheduled ? GV_TRUE : GV_FALSE,
@@ -99,7 +100,8 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_clique *c,
                                    (long long)c->want->live_replicas, want)
                          : GV_STR("")};
     all[4] = *ratio;
-    return gv_delta_conditions(w, d, c->memo, c->obj->u.head.generation, all, 5);
+    all[5] = gv_failed_condition(w, c->n_failed);
+    return gv_delta_conditions(w, d, c->memo, c->obj->u.head.generation, all, 6);
 }
 
 static grove_status tell(gv_work *w, const gv_work_clique *c) {

@@ -10,6 +10,7 @@ static uint64_t signature(const gv_work *w, const gv_work_group *g) {
     sig = gv_sig_int(sig, g->updated);
     sig = gv_sig_int(sig, g->healthy);
     sig = gv_sig_int(sig, g->members_updated);
+    sig = gv_sig_int(sig, g->n_failed);
     sig = gv_sig_int(sig, (int64_t)g->breach | (g->ever_healthy ? 4 : 0) |
                               (g->terminating ? 8 : 0) | (w->suspended ? 16 : 0));
     sig = gv_sig_text(sig, g->set_hash);
@@ -61,7 +62,7 @@ static bool is_below(const gv_work_group *g) {
 static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_group *g,
                              const gv_condition *spread, const gv_condition *ratio) {
     long long healthy = (long long)g->healthy, want = (long long)g->want->min_available;
-    gv_condition all[6];
+    gv_condition all[7];
     all[0] = (gv_condition){
         .type = GV_COND_MIN_AVAILABLE_BREACHED,
         .status = g->breach,
@@ -99,7 +100,8 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_group *g,
                        : GV_STR("")};
     all[4] = *spread;
     all[5] = *ratio;
-    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 6);
+    all[6] = gv_failed_condition(w, g->n_failed);
+    return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 7);
 }
 
 static grove_status tell(gv_work *w, const gv_work_group *g) {

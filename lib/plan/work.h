@@ -90,6 +90,10 @@ typedef struct gv_work_clique {
     bool held;           /* missing, and not to be made in this plan */
     bool refused;        /* a pod of it was refused and is not to be tried again yet */
     bool unsettled;      /* writes of its pods are planned or in flight */
+    bool noted;          /* a restart of its unit is written: its pods wait for that to stand */
+    bool paused;         /* its unit failed: no pod is made in this plan */
+    int64_t incarnation; /* of its unit; 0: it never failed, or has no policy */
+    int64_t n_failed;    /* 1: it failed for good */
     bool recycled;       /* gang termination takes all its pods in this plan */
     const gv_pod **pods; /* active ones, by index, then age, then name */
     bool *goes;          /* parallel: this plan deletes it */
@@ -112,6 +116,7 @@ typedef struct gv_work_group {
     bool dying, deletes, writes, creates;
     int64_t scheduled, available, updated; /* replicas */
     int64_t healthy, members_updated;
+    int64_t n_failed; /* replicas that failed for good */
     gv_progress progress;
     gv_truth breach;
     int64_t breach_since;
@@ -284,16 +289,17 @@ typedef bool (*gv_pick)(const gv_work *w, const gv_object *o);
 const gv_object **gv_work_pick(gv_work *w, gv_pick wanted, uint32_t *out_n); /* observe.c */
 
 /* ---- the steps, in their order ---- */
-grove_status gv_step_refusals(gv_work *w);   /* refused.c: what was refused is told */
-grove_status gv_step_observe(gv_work *w);    /* observe.c: match by name and owner uid, read pods */
-grove_status gv_step_facts(gv_work *w);      /* facts.c: counts, breaches, sticky facts */
-grove_status gv_step_rollout(gv_work *w);    /* rollout.c: progress of set, groups, cliques */
-grove_status gv_step_terminate(gv_work *w);  /* terminate.c: gang termination */
-grove_status gv_step_children(gv_work *w);   /* children.c: create, patch, delete */
-grove_status gv_step_pods(gv_work *w);       /* pods.c */
-grove_status gv_step_gangs(gv_work *w);      /* gangs.c: membership, gates, binds */
-grove_status gv_step_waits(gv_work *w);      /* waits.c: for schedulers, starts and containers */
-grove_status gv_step_status(gv_work *w);     /* status_*.c */
+grove_status gv_step_refusals(gv_work *w);  /* refused.c: what was refused is told */
+grove_status gv_step_observe(gv_work *w);   /* observe.c: match by name and owner uid, read pods */
+grove_status gv_step_facts(gv_work *w);     /* facts.c: counts, breaches, sticky facts */
+grove_status gv_step_rollout(gv_work *w);   /* rollout.c: progress of set, groups, cliques */
+grove_status gv_step_terminate(gv_work *w); /* terminate.c: gang termination */
+grove_status gv_step_children(gv_work *w);  /* children.c: create, patch, delete */
+grove_status gv_step_failures(gv_work *w); /* failure.c: units whose pods stand and fall together */
+grove_status gv_step_pods(gv_work *w);     /* pods.c */
+grove_status gv_step_gangs(gv_work *w);    /* gangs.c: membership, gates, binds */
+grove_status gv_step_waits(gv_work *w);    /* waits.c: for schedulers, starts and containers */
+grove_status gv_step_status(gv_work *w);   /* status_*.c */
 grove_status gv_step_finalizers(gv_work *w); /* finalize.c */
 grove_status gv_step_hold(gv_work *w);       /* refused.c: and not tried before its time */
 grove_status gv_step_check(gv_work *w);      /* invariants.c */

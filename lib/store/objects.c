@@ -151,6 +151,7 @@ static grove_status copy_pod(grove_store *s, const gv_pod *p, const gv_object_ch
     f->phase = p->phase;
     f->index = p->index;
     f->hostname_index = p->hostname_index;
+    f->incarnation = p->incarnation;
     f->priority = p->priority;
     f->clique = gv_str_c(p->clique);
     f->gang = gv_str_c(p->gang);
