@@ -40,6 +40,8 @@ typedef int32_t grove_gang_verdict;
 #define GROVE_VERDICT_PLACED 1     /**< every pod listed has its node */
 #define GROVE_VERDICT_INFEASIBLE 2 /**< cannot be placed on this cluster now */
 #define GROVE_VERDICT_UNKNOWN 3    /**< the search budget was spent */
+/** Its places are chosen and held, and others still have to leave them: nothing is bound yet. Since 0.1. */
+#define GROVE_VERDICT_NOMINATED 4
 
 /** One pod's node. Borrowed during the call. Since 0.1. */
 typedef struct grove_placed_pod {
@@ -57,9 +59,27 @@ typedef struct grove_placement {
     const char *text;   /**< one line for people: what would be needed */
     const grove_placed_pod *pods;
     uint32_t n_pods;
-    uint32_t score;   /**< 0..1000, written as placementScore when n_pods > 0; 0: leave */
-    int64_t retry_ns; /**< when the engine will look again; GROVE_NEVER: when capacity changes */
+    uint32_t score;     /**< 0..1000, written as placementScore when n_pods > 0; 0: leave */
+    int64_t retry_ns;   /**< when the engine will look again; GROVE_NEVER: when capacity changes */
+    const char *behind; /**< PodGang whose pods have to leave first; NULL or "": none */
 } grove_placement;
+
+/** Nothing more of the gang is evicted, and what was said of it is taken back. */
+#define GROVE_DISRUPTION_WITHDRAWN 0x1u
+
+/**
+ * A gang of this set, or one pod of it, that has to make room for another gang. A whole gang gets the
+ * condition libgrove.io/DisruptionTarget first and its pods are evicted once that stands: who takes over in
+ * between goes on with it. Borrowed during the call. Since 0.1.
+ */
+typedef struct grove_disruption {
+    uint32_t size;    /**< sizeof(grove_disruption) */
+    uint32_t flags;   /**< GROVE_DISRUPTION_* */
+    const char *gang; /**< PodGang name, in the namespace of the request */
+    const char *pod;  /**< name of the one pod that goes; NULL: the whole gang */
+    const char *uid;  /**< of that pod */
+    const char *text; /**< one line for people: for whom */
+} grove_disruption;
 
 /**
  * A write of this set that was refused: the plan does not try it again before retry_ns, writes it into
@@ -102,6 +122,9 @@ typedef struct grove_plan_request {
      * none.
      */
     const char *bind_schedulers;
+    const grove_disruption *const *disruptions; /**< n_disruptions pointers */
+    uint32_t n_disruptions;
+    uint32_t reserved;
 } grove_plan_request;
 
 /* ---- results ---- */

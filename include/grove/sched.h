@@ -544,6 +544,24 @@ GROVE_API grove_status grove_sched_release(grove_sched *sched, uint32_t gang);
  * its base gang serves nobody). GROVE_SCHED_NONE unties; GROVE_E_INVALID for a circle.
  */
 GROVE_API grove_status grove_sched_gang_base(grove_sched *sched, uint32_t gang, uint32_t base);
+/** Pods that hold room already, as the members of one gang. Zero-initialise and set size. Since 0.1. */
+typedef struct grove_sched_members {
+    uint32_t size;
+    int32_t priority;
+    uint32_t queue; /**< GROVE_QUEUE_NONE: none */
+    uint32_t flags; /**< GROVE_GANG_* */
+    uint32_t n_pods;
+    uint32_t n_surplus; /**< the last so many of them are beyond the minimum: they may go singly */
+    const uint32_t *pods; /**< ids of grove_sched_pod_add, of no gang yet */
+} grove_sched_members;
+
+/**
+ * Makes pods that were added one by one a gang, for callers who keep their own books: only gangs are
+ * victims as a whole. The pods keep their ids, take the gang's priority and queue, and may be evicted
+ * unless its flags forbid it. GROVE_E_INVALID when one of them belongs to a gang; nothing is changed then.
+ */
+GROVE_API grove_status grove_sched_gang_form(grove_sched *sched, const grove_sched_members *members,
+                                             uint32_t *out_gang, grove_error *err);
 /** GROVE_GANG_* of a gang from now on: for minimum run times and disruption budgets. */
 GROVE_API grove_status grove_sched_gang_flags(grove_sched *sched, uint32_t gang, uint32_t flags);
 /** Pods of a gang, in the order of podgroup and index; *out_n is their number. Borrowed until a change. */

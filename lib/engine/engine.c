@@ -103,6 +103,8 @@ grove_status grove_engine_new(grove_env *env, const grove_engine_options *option
     gv_map_init(&e->sets, env);
     gv_map_init(&e->gangs_to_check, env);
     gv_map_init(&e->decided, env);
+    gv_map_init(&e->condemned, env);
+    gv_map_init(&e->spared, env);
     grove_buf_init(&e->op_text, env);
     grove_status st = set_options(e, options, err);
     if (st == GROVE_OK) {
@@ -146,6 +148,7 @@ void grove_engine_free(grove_engine *e) {
     gv_vec_fini(env, &e->in_flight);
     gv_vec_fini(env, &e->watches);
     gv_engine_notices_fini(e);
+    gv_engine_victims_fini(e);
     gv_engine_gangs_fini(e);
     gv_engine_sets_fini(e);
     gv_laws_fini(e);
@@ -424,6 +427,13 @@ static grove_status end_overlay(grove_engine *e, const grove_action *a, const gr
                               whole ? rv : GV_STR(""), e->now, err);
 }
 
+/* Of an eviction: a budget (429), missing rights or a webhook stand against it, no outage and no old view. */
+static bool is_judged(const grove_completion *c) {
+    return c->status == GROVE_E_BUSY || c->status == GROVE_E_FORBIDDEN ||
+           c->status == GROVE_E_REFUSED || c->status == GROVE_E_INVALID ||
+           c->status == GROVE_E_UNSUPPORTED;
+}
+
 static grove_status on_write(grove_engine *e, const gv_in_flight *f, const grove_completion *c,
                              grove_error *err) {
     const grove_action *a = f->action;
@@ -446,6 +456,9 @@ static grove_status on_write(grove_engine *e, const gv_in_flight *f, const grove
     }
     if (st == GROVE_OK && !ok && a->verb == GROVE_VERB_BIND) {
         st = gv_engine_binding_failed(e, gv_str_c(a->ns), gv_str_c(a->name));
+    }
+    if (st == GROVE_OK && !ok && a->verb == GROVE_VERB_EVICT && is_judged(c)) {
+        st = gv_engine_eviction_refused(e, gv_str_c(a->ns), gv_str_c(a->name));
     }
     if (st < 0) {
         return st;
@@ -537,7 +550,8 @@ int64_t grove_engine_deadline(const grove_engine *e) {
     if (!is_synced(e)) {
         return INT64_MAX;
     }
-    int64_t at = gv_engine_sets_deadline(e);
+    int64_t at = gv_engine_sets_deadline(e), spared = gv_engine_spared_deadline(e);
+    at = spared < at ? spared : at;
     return e->next_resync < at ? e->next_resync : at;
 }
 

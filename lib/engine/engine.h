@@ -97,7 +97,25 @@ typedef struct gv_decided {
     grove_placement placement;
     gv_str ns, set;
     uint32_t unplaced; /* pods that got no node although the gang was placed */
+    int64_t priority;  /* of a gang whose places are held for it (NOMINATED) */
 } gv_decided;
+
+/* A gang, or one pod of it, that has to make room until it is seen to go. Texts in its arena. */
+typedef struct gv_condemned {
+    gv_arena arena;
+    grove_disruption what;
+    gv_str ns, set;
+} gv_condemned;
+
+/* The gangs of a set replica that must not be evicted for a while: an eviction was refused. */
+typedef struct gv_spared {
+    gv_arena arena;
+    grove_disruption what; /* withdrawn; of the base gang */
+    gv_str ns, set;
+    int64_t until;
+    uint32_t times;
+    bool over;
+} gv_spared;
 
 /* An event to emit: its operation but for the body, which is made when it goes out. */
 typedef struct gv_notice {
@@ -131,10 +149,13 @@ struct grove_engine {
     GV_VEC(gv_in_flight) in_flight;
     GV_VEC(gv_engine_watch) watches;
 
-    gv_map gangs_to_check;                      /* "ns/name" -> non-NULL */
-    gv_map decided;                             /* "ns/name" of the gang -> gv_decided */
+    gv_map gangs_to_check; /* "ns/name" -> non-NULL */
+    gv_map decided;        /* "ns/name" of the gang -> gv_decided */
+    gv_map condemned;      /* "ns/gang", of one pod "ns/gang/pod" -> gv_condemned */
+    gv_map spared;         /* "ns/name" of the base gang -> gv_spared */
     GV_VEC(const grove_placement *) placements; /* lent to the planner, as the next */
     GV_VEC(const grove_refusal *) refusals;
+    GV_VEC(const grove_disruption *) disruptions;
     GV_VEC(gv_notice) notices; /* events to emit, oldest first */
     grove_doc *op_body;        /* of the event handed out last */
 
@@ -228,6 +249,15 @@ grove_status gv_engine_binding_failed(grove_engine *e, gv_str ns, gv_str pod);
 uint32_t gv_engine_gangs_waiting(const grove_engine *e);
 const gv_decided *gv_engine_decision(grove_engine *e, gv_str ns, gv_str gang);
 void gv_engine_gangs_fini(grove_engine *e);
+
+/* ---- victims.c: who has to make room for whom ---- */
+/* Gangs of this set that are to go, or not to go after all; pointers live until the next call. */
+grove_status gv_engine_disruptions_of(grove_engine *e, gv_str ns, gv_str set,
+                                      const grove_disruption *const **out, uint32_t *out_n);
+/* The cluster does not let this pod be evicted: its gang stays, others are looked for. */
+grove_status gv_engine_eviction_refused(grove_engine *e, gv_str ns, gv_str pod);
+int64_t gv_engine_spared_deadline(const grove_engine *e);
+void gv_engine_victims_fini(grove_engine *e);
 
 /* ---- settings.c ---- */
 /* The configuration with the cluster's topology bindings, classes and templates. */

@@ -26,6 +26,7 @@ static gv_str gang_of(const gv_object *object) {
 
 static const char *verdict_word(grove_gang_verdict verdict) {
     return verdict == GROVE_VERDICT_PLACED       ? "placed"
+           : verdict == GROVE_VERDICT_NOMINATED  ? "nominated"
            : verdict == GROVE_VERDICT_INFEASIBLE ? "infeasible"
                                                  : "unknown";
 }

@@ -4,8 +4,9 @@
  * that wait are looked at again when capacity changed. Order of service: priority, then those that lack
  * their minimum, then age, then name.
  */
+#include "engine/gangs.h"
+
 #include "base/sort.h"
-#include "engine/engine.h"
 #include "model/labels.h"
 #include "model/view.h"
 #include "value/doc.h"
@@ -34,7 +35,7 @@ grove_status gv_engine_check_followers(grove_engine *e, const gv_pod *pod) {
     return GROVE_OK;
 }
 
-static void drop_decision(grove_engine *e, gv_str key) {
+void gv_gangs_drop(grove_engine *e, gv_str key) {
     gv_decided *d = gv_map_remove(&e->decided, key);
     if (d) {
         gv_arena_fini(&d->arena);
@@ -45,7 +46,7 @@ static void drop_decision(grove_engine *e, gv_str key) {
 void gv_engine_gangs_fini(grove_engine *e) {
     gv_map_entry *entry;
     for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
-        drop_decision(e, (gv_str){entry->key, entry->key_len});
+        gv_gangs_drop(e, (gv_str){entry->key, entry->key_len});
     }
     gv_map_fini(&e->decided);
     gv_map_fini(&e->gangs_to_check);
@@ -76,19 +77,19 @@ static gv_str scheduler_of(const grove_engine *e, const grove_node *podgang) {
 
 /* A stock scheduler that is to place gangs whole: we find the places, release the pods towards them, and
  * it binds. */
-static bool is_released(const grove_engine *e, const grove_node *podgang) {
+bool gv_gangs_released(const grove_engine *e, const grove_node *podgang) {
     const gv_scheduler_profile *p = gv_config_scheduler(e->config, scheduler_of(e, podgang));
     return p && p->gang_scheduling;
 }
 
-static bool is_ours(const grove_engine *e, const grove_node *podgang) {
-    return is_released(e, podgang) ||
+bool gv_gangs_ours(const grove_engine *e, const grove_node *podgang) {
+    return gv_gangs_released(e, podgang) ||
            (e->bind_schedulers && gv_str_in_list(e->bind_schedulers, scheduler_of(e, podgang)));
 }
 
 /* ---- keeping an answer ---- */
 
-static gv_decided *new_decision(grove_engine *e, gv_str ns, gv_str gang, gv_str set) {
+gv_decided *gv_gangs_answer(grove_engine *e, gv_str ns, gv_str gang, gv_str set) {
     gv_str key = gv_engine_key(&e->op_text, ns, gang);
     gv_decided *d = gv_zalloc(e->env, sizeof *d);
     if (!d) {
@@ -108,7 +109,7 @@ static gv_decided *new_decision(grove_engine *e, gv_str ns, gv_str gang, gv_str 
     d->placement.size = (uint32_t)sizeof d->placement;
     d->placement.retry_ns = GROVE_NEVER;
     d->placement.reason = d->placement.text = "";
-    drop_decision(e, key);
+    gv_gangs_drop(e, key);
     if (!gv_map_put(&e->decided, key, d)) {
         gv_arena_fini(&d->arena);
         gv_free(e->env, d, sizeof *d);
@@ -118,8 +119,8 @@ static gv_decided *new_decision(grove_engine *e, gv_str ns, gv_str gang, gv_str 
 }
 
 /* Notes each pod's node and holds its room until it is seen there. */
-static grove_status keep_places(grove_engine *e, gv_decided *d, const gv_view_gang *gang,
-                                grove_error *err) {
+grove_status gv_gangs_keep_places(grove_engine *e, gv_decided *d, const gv_view_gang *gang,
+                                  grove_error *err) {
     grove_placed_pod *pods = gv_arena_array(&d->arena, grove_placed_pod, gang->n_seats + 1);
     uint32_t n = 0;
     if (!pods) {
@@ -202,7 +203,7 @@ static grove_status explain_anchor(grove_engine *e, gv_decided *d, const gv_view
 static grove_status keep_decision(grove_engine *e, gv_str ns, gv_str name, gv_str set,
                                   const gv_view_gang *gang, grove_error *err) {
     grove_status st = GROVE_OK;
-    gv_decided *d = new_decision(e, ns, name, set);
+    gv_decided *d = gv_gangs_answer(e, ns, name, set);
     if (!d) {
         return gv_error_nomem(err);
     }
@@ -212,7 +213,7 @@ static grove_status keep_decision(grove_engine *e, gv_str ns, gv_str name, gv_st
         e->stats.placed++;
         d->placement.verdict = GROVE_VERDICT_PLACED;
         d->placement.score = (uint32_t)grove_decision_score(e->view.decision) / 1000;
-        st = keep_places(e, d, gang, err);
+        st = gv_gangs_keep_places(e, d, gang, err);
     } else {
         d->placement.verdict = verdict == GROVE_INFEASIBLE ? GROVE_VERDICT_INFEASIBLE
                                                            : GROVE_VERDICT_UNKNOWN;
@@ -257,7 +258,7 @@ static int by_service(const void *a, const void *b, void *ctx) {
     return gv_str_cmp(x->key, y->key);
 }
 
-static int64_t priority_of(const grove_engine *e, const grove_node *podgang) {
+int64_t gv_gangs_priority(const grove_engine *e, const grove_node *podgang) {
     gv_str name = gv_node_str(gv_node_path(podgang, "spec.priorityClassName"));
     return name.n ? gv_node_get_int(gv_config_priority_class(e->config, name), "value", 0) : 0;
 }
@@ -305,7 +306,7 @@ static bool waits_for_base(const grove_engine *e, gv_str ns, gv_str gang) {
 }
 
 /* Gives the places of a decision back; what is bound has its own. */
-static void take_back(grove_engine *e, gv_str key) {
+void gv_gangs_take_back(grove_engine *e, gv_str key) {
     const gv_decided *d = gv_map_get(&e->decided, key);
     for (uint32_t i = 0; d && i < d->placement.n_pods; i++) {
         const gv_object *pod = gv_store_get(e->store, GV_KIND_POD, d->ns,
@@ -314,12 +315,18 @@ static void take_back(grove_engine *e, gv_str key) {
             gv_view_release(&e->view, gv_str_c(d->placement.pods[i].uid));
         }
     }
-    drop_decision(e, key);
+    gv_gangs_drop(e, key);
 }
 
 static bool is_suspended(const grove_engine *e, gv_str ns, gv_str set) {
     const gv_object *o = set.n ? gv_store_get(e->store, GV_KIND_PODCLIQUESET, ns, set) : NULL;
     return o != NULL && gv_set_is_suspended(gv_object_node(o));
+}
+
+/* Its places are held, and others still have to leave them. */
+static bool is_nominated(const grove_engine *e, gv_str key) {
+    const gv_decided *d = gv_map_get(&e->decided, key);
+    return d && d->placement.verdict == GROVE_VERDICT_NOMINATED;
 }
 
 static grove_status look_at(grove_engine *e, candidate *c, uint32_t flags, grove_error *err) {
@@ -328,16 +335,23 @@ static grove_status look_at(grove_engine *e, candidate *c, uint32_t flags, grove
     gv_str set = gv_node_get_str(grove_node_get(meta, "labels"), GV_LABEL_PART_OF);
     gv_view_gang gang;
     if (is_suspended(e, ns, set)) {
-        take_back(e, c->key); /* looked at again when its condition goes */
+        gv_gangs_take_back(e, c->key); /* looked at again when its condition goes */
         return GROVE_OK;
     }
     if (is_decided(e, ns, c->key)) {
         return GROVE_OK;
     }
-    if (is_released(e, c->podgang)) {
+    if (is_nominated(e, c->key)) {
+        gv_gangs_take_back(e, c->key);
+    }
+    if (gv_victims_going(e, gv_gangs_find(e, c->key))) {
+        gv_gangs_drop(e, c->key); /* all of it leaves first */
+        return GROVE_OK;
+    }
+    if (gv_gangs_released(e, c->podgang)) {
         flags |= GV_DESCRIBE_GATED;
         if (waits_for_base(e, ns, name)) {
-            drop_decision(e, c->key);
+            gv_gangs_drop(e, c->key);
             return GROVE_OK;
         }
     }
@@ -349,7 +363,7 @@ static grove_status look_at(grove_engine *e, candidate *c, uint32_t flags, grove
     c->may_grow = gang.left_out > 0;
     c->tied = gang.tied;
     if (!gang.complete) {
-        drop_decision(e, c->key);
+        gv_gangs_drop(e, c->key);
         return GROVE_OK;
     }
     c->fresh = true;
@@ -363,10 +377,10 @@ static bool is_placed(grove_engine *e, const candidate *c) {
     return d && d->placement.verdict == GROVE_VERDICT_PLACED;
 }
 
-static grove_status describe_least(grove_engine *e, const candidate *c, gv_view_gang *out,
-                                   grove_error *err) {
-    uint32_t flags = GV_DESCRIBE_LEAST | (is_released(e, c->podgang) ? GV_DESCRIBE_GATED : 0);
-    return gv_view_describe(&e->view, e->store, e->config, c->podgang, flags, out, err);
+grove_status gv_gangs_describe_least(grove_engine *e, const grove_node *podgang, gv_view_gang *out,
+                                     grove_error *err) {
+    uint32_t flags = GV_DESCRIBE_LEAST | (gv_gangs_released(e, podgang) ? GV_DESCRIBE_GATED : 0);
+    return gv_view_describe(&e->view, e->store, e->config, podgang, flags, out, err);
 }
 
 static void swap_seat(gv_view *v, uint32_t at) {
@@ -386,7 +400,7 @@ static grove_status describe_batch(grove_engine *e, candidate *const *list, uint
         st = gv_view_seat_in_batch(&e->view, i);
         if (st == GROVE_OK) {
             swap_seat(&e->view, i);
-            st = describe_least(e, list[i], &gang, err);
+            st = gv_gangs_describe_least(e, list[i]->podgang, &gang, err);
             st = st < 0 ? st : grove_gang_waiting(e->view.gang, list[i]->created, 0);
             swap_seat(&e->view, i);
         }
@@ -401,7 +415,8 @@ static grove_status keep_batch(grove_engine *e, candidate *const *list, uint32_t
         const grove_node *meta = grove_node_get(list[i]->podgang, "metadata");
         gv_str set = gv_node_get_str(grove_node_get(meta, "labels"), GV_LABEL_PART_OF);
         gv_view_gang gang;
-        st = describe_least(e, list[i], &gang, err); /* the seats; the question is the same */
+        st = gv_gangs_describe_least(e, list[i]->podgang, &gang,
+                                     err); /* the seats; the question is the same */
         if (st == GROVE_OK) {
             swap_seat(&e->view, i);
             st = keep_decision(e, gv_node_get_str(meta, "namespace"), gv_node_get_str(meta, "name"),
@@ -438,7 +453,7 @@ static grove_status decide_together(grove_engine *e, candidate *const *list, uin
     grove_serve_options o = {
         .size = (uint32_t)sizeof o, .flags = GROVE_SERVE_PLAN, .together = GV_VIEW_BATCH};
     for (uint32_t i = 0; i < m; i++) {
-        take_back(e, batch[i]->key);
+        gv_gangs_take_back(e, batch[i]->key);
     }
     grove_status st = describe_batch(e, batch, m, err);
     for (uint32_t i = 0; st == GROVE_OK && i < m; i++) {
@@ -464,7 +479,7 @@ static grove_status look_at_starters(grove_engine *e, candidate *const *list, ui
     for (uint32_t i = 0; st == GROVE_OK && i < n && !more_follow; i++) {
         const gv_decided *d = gv_map_get(&e->decided, list[i]->key);
         if (list[i]->may_grow && (!d || d->placement.verdict == GROVE_VERDICT_PLACED)) {
-            take_back(e, list[i]->key);
+            gv_gangs_take_back(e, list[i]->key);
             st = look_at(e, list[i], 0, err);
         }
     }
@@ -476,7 +491,7 @@ static bool wants_room(const gv_decided *d) {
     return d->placement.verdict != GROVE_VERDICT_PLACED || d->unplaced > 0;
 }
 
-static grove_status mark_waiting(grove_engine *e) {
+grove_status gv_gangs_mark_waiting(grove_engine *e) {
     gv_map_entry *entry;
     for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
         const gv_decided *d = entry->value;
@@ -488,7 +503,7 @@ static grove_status mark_waiting(grove_engine *e) {
     return GROVE_OK;
 }
 
-static gv_object *find_gang(const grove_engine *e, gv_str key) {
+gv_object *gv_gangs_find(const grove_engine *e, gv_str key) {
     const char *slash = memchr(key.p, '/', key.n);
     gv_str ns = {key.p, (size_t)(slash - key.p)};
     gv_str name = {slash + 1, key.n - ns.n - 1};
@@ -502,9 +517,10 @@ static grove_status collect(grove_engine *e, gv_arena *arena, candidate ***out, 
     gv_map_entry *entry;
     for (uint32_t i = 0; list && (entry = gv_map_next(&e->gangs_to_check, &i));) {
         gv_str key = {entry->key, entry->key_len};
-        const gv_object *object = find_gang(e, key);
-        if (!object || gv_object_is_terminating(object) || !is_ours(e, gv_object_node(object))) {
-            drop_decision(e, key);
+        const gv_object *object = gv_gangs_find(e, key);
+        if (!object || gv_object_is_terminating(object) ||
+            !gv_gangs_ours(e, gv_object_node(object))) {
+            gv_gangs_drop(e, key);
             gv_map_remove(&e->gangs_to_check, key);
             continue;
         }
@@ -514,7 +530,7 @@ static grove_status collect(grove_engine *e, gv_arena *arena, candidate ***out, 
         }
         c->key.n = key.n;
         c->podgang = gv_object_node(object);
-        c->priority = priority_of(e, c->podgang);
+        c->priority = gv_gangs_priority(e, c->podgang);
         c->created = object->u.head.created;
         const gv_decided *d = gv_map_get(&e->decided, key);
         c->has_its_least = (d && d->placement.verdict == GROVE_VERDICT_PLACED) ||
@@ -537,13 +553,59 @@ static uint32_t end_of_starters(candidate *const *list, uint32_t i, uint32_t n) 
     return end;
 }
 
+/* Whoever is more important chooses first: places held for less important gangs are chosen anew after it. */
+static grove_status reopen_below(grove_engine *e) {
+    gv_map_entry *entry;
+    int64_t most = INT64_MIN;
+    bool any = false;
+    for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
+        any = any || is_nominated(e, (gv_str){entry->key, entry->key_len});
+    }
+    for (uint32_t i = 0; any && (entry = gv_map_next(&e->gangs_to_check, &i));) {
+        const gv_object *gang = gv_gangs_find(e, (gv_str){entry->key, entry->key_len});
+        int64_t priority = gang ? gv_gangs_priority(e, gv_object_node(gang)) : INT64_MIN;
+        most = priority > most ? priority : most;
+    }
+    for (uint32_t i = 0; any && (entry = gv_map_next(&e->decided, &i));) {
+        const gv_decided *d = entry->value;
+        gv_str key = {entry->key, entry->key_len};
+        if (d->placement.verdict == GROVE_VERDICT_NOMINATED && d->priority < most) {
+            if (!gv_map_put(&e->gangs_to_check, key, e)) {
+                return GROVE_E_NOMEM;
+            }
+            gv_gangs_take_back(e, key);
+        }
+    }
+    return GROVE_OK;
+}
+
+/* Those that found no place, after all of their priority had their turn: who would have to make room? */
+static grove_status make_room(grove_engine *e, candidate *const *list, uint32_t n,
+                              grove_error *err) {
+    grove_status st = GROVE_OK;
+    for (uint32_t i = 0; st == GROVE_OK && i < n; i++) {
+        const gv_decided *d = gv_map_get(&e->decided, list[i]->key);
+        if (d && (d->placement.verdict == GROVE_VERDICT_INFEASIBLE ||
+                  d->placement.verdict == GROVE_VERDICT_UNKNOWN)) {
+            st = gv_engine_preempt(e, list[i]->key, list[i]->podgang, err);
+        }
+    }
+    return st;
+}
+
 grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *err) {
-    (void)now;
-    if (gv_store_take_capacity_mark(e->store) && mark_waiting(e) < 0) {
+    grove_status looked = gv_victims_review(e, now);
+    if (looked == GROVE_OK && gv_store_take_capacity_mark(e->store)) {
+        looked = gv_gangs_mark_waiting(e);
+    }
+    if (looked < 0) {
         return gv_error_nomem(err);
     }
     if (gv_map_size(&e->gangs_to_check) == 0) {
         return GROVE_OK;
+    }
+    if (reopen_below(e) < 0) {
+        return gv_error_nomem(err);
     }
     gv_arena arena;
     candidate **list = NULL;
@@ -558,6 +620,7 @@ grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *er
         uint32_t end = end_of_starters(list, i, n), stop = end < limit ? end : limit;
         if (end > i) {
             st = look_at_starters(e, list + i, stop - i, end > limit, err);
+            st = st < 0 ? st : make_room(e, list + i, stop - i, err);
         } else {
             st = look_at(e, list[i], 0, err);
             stop = i + 1;
@@ -601,6 +664,6 @@ grove_status gv_engine_binding_failed(grove_engine *e, gv_str ns, gv_str pod_nam
     if (!key.p) {
         return GROVE_E_NOMEM;
     }
-    take_back(e, key);
+    gv_gangs_take_back(e, key);
     return gv_engine_check_gang(e, ns, gang);
 }

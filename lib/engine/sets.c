@@ -169,6 +169,10 @@ static grove_status make_plan(grove_engine *e, gv_set *set, int64_t now, grove_e
     grove_status st = gv_engine_decisions_of(e, gv_str_c(set->ns), gv_str_c(set->name),
                                              &rq.placements, &rq.n_placements);
     if (st == GROVE_OK) {
+        st = gv_engine_disruptions_of(e, gv_str_c(set->ns), gv_str_c(set->name), &rq.disruptions,
+                                      &rq.n_disruptions);
+    }
+    if (st == GROVE_OK) {
         st = plan_with_refusals(e, set, &rq, &plan, err);
     }
     if (st == GROVE_OK && gv_engine_drop_moot(e, set, plan, now)) {

@@ -201,9 +201,17 @@ bool gv_view_place(const gv_view *v, gv_str uid, uint32_t *out_node) {
     return entry != NULL;
 }
 
+uint32_t gv_view_pod_id(const gv_view *v, gv_str uid) {
+    const gv_view_pod *entry = gv_map_get(&v->pods, uid);
+    return entry ? entry->pod : GROVE_SCHED_NONE;
+}
+
 grove_status gv_view_assume(gv_view *v, gv_str uid, uint32_t node, uint32_t class_id,
                             grove_error *err) {
-    grove_sched_pod pod = {.size = (uint32_t)sizeof pod, .node = node, .class_id = class_id};
+    grove_sched_pod pod = {.size = (uint32_t)sizeof pod,
+                           .node = node,
+                           .class_id = class_id,
+                           .flags = GROVE_POD_NEVER_EVICT};
     gv_view_release(v, uid);
     return hold(v, uid, &pod, true, err);
 }
@@ -218,7 +226,8 @@ grove_status gv_view_hold_class(gv_view *v, const gv_pod *pod, uint32_t class_id
     grove_sched_pod room = {.size = (uint32_t)sizeof room,
                             .node = held->node,
                             .class_id = class_id,
-                            .priority = pod->priority};
+                            .priority = pod->priority,
+                            .flags = GROVE_POD_NEVER_EVICT};
     bool assumed = held->assumed;
     gv_view_release(v, uid);
     return hold(v, uid, &room, assumed, err);
@@ -229,7 +238,8 @@ static grove_status room_of(gv_view *v, const gv_pod *pod, uint32_t node, grove_
     *out = (grove_sched_pod){.size = (uint32_t)sizeof *out,
                              .node = node,
                              .class_id = GROVE_SCHED_NONE,
-                             .priority = pod->priority};
+                             .priority = pod->priority,
+                             .flags = GROVE_POD_NEVER_EVICT}; /* victims are gangs: victims.c */
     if (pod->n_ports > 0) {
         grove_status st = gv_view_plain_class(v, pod, NULL, 0, &out->class_id, err);
         if (st != GROVE_E_LIMIT) {

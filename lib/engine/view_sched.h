@@ -83,6 +83,8 @@ void gv_view_release(gv_view *v, gv_str uid);
 grove_status gv_view_hold_class(gv_view *v, const gv_pod *pod, uint32_t class_id, grove_error *err);
 /* Whether the pod has a node, seen or decided. */
 bool gv_view_place(const gv_view *v, gv_str uid, uint32_t *out_node);
+/* The placement engine's number of a pod that holds room; GROVE_SCHED_NONE: it holds none. */
+uint32_t gv_view_pod_id(const gv_view *v, gv_str uid);
 /* view_siblings.c: tells v->gang where the gangs are that it is to lie beside or apart from. */
 grove_status gv_view_siblings(gv_view *v, const grove_store *store, const grove_node *podgang,
                               uint32_t topology, gv_view_gang *out);

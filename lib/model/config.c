@@ -17,9 +17,11 @@
 /* ---- life ---- */
 
 static bool add_scheduler(grove_config *c, gv_str name, const grove_node *config) {
-    gv_scheduler_profile p = {.name = gv_arena_dup(&c->arena, name),
-                              .config = config,
-                              .gang_scheduling = gv_node_get_bool(config, "gangScheduling")};
+    gv_scheduler_profile p = {
+        .name = gv_arena_dup(&c->arena, name),
+        .config = config,
+        .gang_scheduling = gv_node_get_bool(config, "gangScheduling"),
+        .preempts = !gv_str_is(gv_node_get_str(config, "preemptionPolicy"), "Never")};
     return p.name && gv_vec_push(c->env, &c->schedulers, p);
 }
 

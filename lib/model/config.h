@@ -19,6 +19,7 @@ typedef struct gv_scheduler_profile {
     const grove_node
         *config;          /* its raw object, NULL when absent; borrowed from a pinned document */
     bool gang_scheduling; /* default-scheduler's config.gangScheduling */
+    bool preempts;        /* config.preemptionPolicy is not Never */
 } gv_scheduler_profile;
 
 typedef struct gv_topology_level {

@@ -41,6 +41,20 @@ static void check_word(gv_check *c, const grove_node *config, const char *key,
                    n > 2 ? ", " : "", n > 2 ? words[2] : "");
 }
 
+/* What is ours in a profile's config; the rest belongs to the scheduler. */
+static void check_profile_config(gv_check *c, const gv_path *entry, const grove_node *profile) {
+    const grove_node *config = grove_node_get(profile, "config");
+    const grove_node *policy = grove_node_get(config, "preemptionPolicy");
+    gv_str word = gv_node_str(policy);
+    if (!gv_node_is_nothing(policy) && !gv_str_is(word, "Never") &&
+        !gv_str_is(word, "PreemptLowerPriority")) {
+        gv_path above = gv_path_key(entry, "config", 6);
+        gv_path here = gv_path_key(&above, "preemptionPolicy", 16);
+        gv_check_error(c, GV_CODE_NOT_SUPPORTED, "NotSupported", &here, policy,
+                       "%s is not one of PreemptLowerPriority, Never", gv_show(policy).text);
+    }
+}
+
 static void check_profiles(gv_check *c, const grove_node *profiles, bool *default_seen,
                            gv_str default_name) {
     gv_path scheduler = gv_path_key(NULL, "scheduler", 9);
@@ -52,6 +66,7 @@ static void check_profiles(gv_check *c, const grove_node *profiles, bool *defaul
         gv_str name = gv_node_str(node);
         const grove_node *at = node ? node : p;
         bool twice = false;
+        check_profile_config(c, &entry, p);
         GV_EACH(b, profiles) {
             if (b == p) {
                 break;

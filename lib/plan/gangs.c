@@ -7,6 +7,8 @@
  * replaced or added pod is released as soon as it is a member. Pods of a scaled gang wait until the base
  * gang has its minimum *scheduled* (not ready: the base may need what the scaled pods bring).
  */
+#include <stddef.h>
+
 #include "base/hash.h"
 #include "plan/body_patch.h"
 #include "plan/delta.h"
@@ -368,9 +370,14 @@ static grove_status follow_placement(gv_work *w, const gv_work_gang *g) {
         return GROVE_OK;
     }
     const char *text = p->text && p->text[0] ? p->text : "no placement was found";
-    bool ok = gv_wait_add(w, GV_KIND_PODGANG, g->want->name,
-                          p->reason && p->reason[0] ? p->reason : "NotPlaced", GV_KIND_NODE,
-                          (gv_str){"", 0}, GV_TIME_NONE, p->retry_ns, "%s", text);
+    gv_str behind = gv_str_c(p->size > offsetof(grove_placement, behind) && p->behind ? p->behind
+                                                                                      : "");
+    bool ok = gv_wait_add(
+        w, GV_KIND_PODGANG, g->want->name, p->reason && p->reason[0] ? p->reason : "NotPlaced",
+        behind.n ? GV_KIND_PODGANG : GV_KIND_NODE, behind, GV_TIME_NONE, p->retry_ns, "%s", text);
+    if (ok && p->verdict == GROVE_VERDICT_NOMINATED) {
+        return GROVE_OK; /* room is being made: no node has to be added for it */
+    }
     return ok ? gv_gang_tell_unplaced(w, g, text) : gv_work_nomem(w);
 }
 
@@ -383,7 +390,10 @@ static grove_status sync_gang(gv_work *w, uint32_t at) {
         return GROVE_OK;
     }
     uint32_t object = gv_want_find_object(w->want, GV_KIND_PODGANG, g->want->name);
-    grove_status status = object == GV_NOT_WANTED ? GROVE_OK : write_gang(w, g, object);
+    grove_status status = gv_gang_disrupt(w, g);
+    if (status == GROVE_OK && object != GV_NOT_WANTED) {
+        status = write_gang(w, g, object);
+    }
     if (status == GROVE_OK) {
         status = gv_gang_take_back(w, g);
     }

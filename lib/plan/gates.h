@@ -16,6 +16,12 @@ gv_act *gv_gang_patch(gv_work *w, gv_work_gang *g, const char *reason, const cha
 /* places.c: the PodGang remembers which node each index has, once the pods have theirs. */
 grove_status gv_gang_remember(gv_work *w, gv_work_gang *g);
 
+/*
+ * disrupt.c: a gang that makes room for another one. Its condition comes first and stands until none of its
+ * pods is left to be evicted, so that no gang is left in part by whoever takes over in between.
+ */
+grove_status gv_gang_disrupt(gv_work *w, gv_work_gang *g);
+
 /* unplaced.c: the pods of a gang without a place get the condition that says so, once. */
 grove_status gv_gang_tell_unplaced(gv_work *w, const gv_work_gang *g, const char *text);
 /* Its pods were handed to a stock scheduler, and the minimum is not bound yet. */

@@ -15,7 +15,7 @@ typedef struct finding {
 static bool writes_object(const gv_act *act) {
     return act->verb == GROVE_VERB_CREATE || act->verb == GROVE_VERB_PATCH ||
            act->verb == GROVE_VERB_DELETE || act->verb == GROVE_VERB_SCALE ||
-           act->verb == GROVE_VERB_BIND;
+           act->verb == GROVE_VERB_BIND || act->verb == GROVE_VERB_EVICT;
 }
 
 /* No object is written twice, and no name is made twice: a set over (kind, name). */
@@ -99,7 +99,7 @@ static void check_preconditions(const gv_work *w, finding *out) {
     for (size_t i = 0; i < w->acts.n && out->what == NULL; i++) {
         const gv_act *act = &w->acts.v[i];
         bool needs_uid = act->verb == GROVE_VERB_DELETE || act->verb == GROVE_VERB_PATCH ||
-                         act->verb == GROVE_VERB_BIND;
+                         act->verb == GROVE_VERB_BIND || act->verb == GROVE_VERB_EVICT;
         if (needs_uid && act->uid.n == 0) {
             *out = (finding){"a write to an existing object without its uid", act};
         } else if (act->name.n == 0) {

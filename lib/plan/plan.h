@@ -9,6 +9,10 @@
 #include "model/kinds.h"
 #include "store/store.h"
 
+/* Of a PodGang: with this reason all of it is being evicted, to make room for another gang. */
+#define GV_COND_GANG_DISRUPTION "libgrove.io/DisruptionTarget"
+#define GV_REASON_PREEMPTED "PreemptionByScheduler"
+
 static inline gv_kind gv_action_kind(const grove_action *action) {
     return (gv_kind)action->kind;
 }

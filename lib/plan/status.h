@@ -12,7 +12,6 @@
 #define GV_COND_GANG_READY "libgrove.io/Ready"
 #define GV_COND_GANG_UNHEALTHY "libgrove.io/Unhealthy"
 #define GV_COND_GANG_NOT_ENFORCED "libgrove.io/GangNotEnforced"
-#define GV_COND_GANG_DISRUPTION "libgrove.io/DisruptionTarget"
 #define GV_COND_GANG_RELEASED "libgrove.io/Released"
 #define GV_COND_SUSPENDED "libgrove.io/Suspended" /* of the set, and of its PodGangs */
 #define GV_COND_FAILED "libgrove.io/Failed"       /* PodClique, PodCliqueScalingGroup */

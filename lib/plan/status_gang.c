@@ -76,8 +76,10 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, boo
                   "PodGangDegraded", GV_STR("the gang ran and lost its minimum"));
     all[4] = flag(GV_COND_GANG_NOT_ENFORCED, !is_enforced(w), "SchedulerBindsPodByPod",
                   GV_STR("the scheduler of this gang gives no all-or-nothing guarantee"));
-    all[5] = flag(GV_COND_GANG_DISRUPTION, g->disrupted, "PodDisrupted",
-                  GV_STR("some pod of the gang is being evicted or preempted"));
+    all[5] = g->condemned
+                 ? flag(GV_COND_GANG_DISRUPTION, true, GV_REASON_PREEMPTED, g->condemned_text)
+                 : flag(GV_COND_GANG_DISRUPTION, g->disrupted, "PodDisrupted",
+                        GV_STR("some pod of the gang is being evicted or preempted"));
     all[6] = flag(GV_COND_GANG_RELEASED, gv_gang_is_out(w, g), "AwaitsScheduler",
                   GV_STR("the pods were let go; the scheduler has not bound the minimum yet"));
     all[7] = unplaced_condition(g);
@@ -88,8 +90,16 @@ static bool write_conditions(gv_work *w, gv_delta *d, const gv_work_gang *g, boo
     return gv_delta_conditions(w, d, g->memo, g->obj->u.head.generation, all, 11);
 }
 
+static bool is_preempted_anew(const gv_work_gang *g) {
+    const grove_node *live = gv_condition_find(g->memo->conditions, GV_COND_GANG_DISRUPTION);
+    return g->condemned && !gv_str_is(gv_get_str(live, "reason"), GV_REASON_PREEMPTED);
+}
+
 static grove_status tell_unplaced(gv_work *w, const gv_work_gang *g) {
     const char *reason = unplaced(g);
+    if (is_preempted_anew(g)) {
+        return gv_act_event(w, g->obj, true, "Preempted", g->condemned_text);
+    }
     const grove_node *live = gv_condition_find(g->memo->conditions, GV_COND_GANG_UNPLACED);
     if (reason == NULL || gv_str_is(gv_get_str(live, "reason"), reason)) {
         return GROVE_OK;
@@ -112,7 +122,7 @@ static grove_status write_gang(gv_work *w, gv_work_gang *g) {
     uint64_t sig = gv_sig_int(w->memory->template_id,
                               (initialized ? 1 : 0) | (g->scheduled ? 2 : 0) | (g->ready ? 4 : 0));
     sig = gv_sig_int(sig, (g->disrupted ? 1 : 0) | (gv_gang_is_out(w, g) ? 2 : 0) |
-                              (w->suspended ? 4 : 0));
+                              (w->suspended ? 4 : 0) | (g->condemned ? 8 : 0));
     sig = gv_sig_text(sig, gv_str_c(unplaced(g)));
     gv_condition cross = gv_gang_cross_condition(w, g);
     gv_condition wait = gv_gang_wait_condition(w, g);

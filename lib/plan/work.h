@@ -135,6 +135,8 @@ typedef struct gv_work_gang {
     bool scheduled; /* every PodGroup has its minimum of scheduled pods */
     bool ready;     /* the same of ready pods */
     bool disrupted; /* some pod of it is being evicted or preempted */
+    bool condemned; /* all of it makes room for another gang */
+    gv_str condemned_text;
     bool unsettled;
     const grove_placement *placement;
 } gv_work_gang;

@@ -184,6 +184,8 @@ GROVE_VERDICT_NONE = 0
 GROVE_VERDICT_PLACED = 1
 GROVE_VERDICT_INFEASIBLE = 2
 GROVE_VERDICT_UNKNOWN = 3
+GROVE_VERDICT_NOMINATED = 4
+GROVE_DISRUPTION_WITHDRAWN = 1
 GROVE_ACTION_CAN_WAIT = 1
 GROVE_QUANTITY_DECIMAL_SI = 0
 GROVE_QUANTITY_BINARY_SI = 1
@@ -648,6 +650,17 @@ class grove_placement(Structure):
     n_pods: Any
     score: Any
     retry_ns: Any
+    behind: Any
+
+
+class grove_disruption(Structure):
+    """grove/plan.h"""
+    size: Any
+    flags: Any
+    gang: Any
+    pod: Any
+    uid: Any
+    text: Any
 
 
 class grove_refusal(Structure):
@@ -678,6 +691,9 @@ class grove_plan_request(Structure):
     n_refusals: Any
     flags: Any
     bind_schedulers: Any
+    disruptions: Any
+    n_disruptions: Any
+    reserved: Any
 
 
 class grove_action(Structure):
@@ -909,6 +925,17 @@ class grove_certificate(Structure):
     reserved: Any
     have: Any
     need: Any
+
+
+class grove_sched_members(Structure):
+    """grove/sched.h"""
+    size: Any
+    priority: Any
+    queue: Any
+    flags: Any
+    n_pods: Any
+    n_surplus: Any
+    pods: Any
 
 
 class grove_victim(Structure):
@@ -1357,6 +1384,15 @@ grove_placement._fields_ = [
     ('n_pods', c_uint32),
     ('score', c_uint32),
     ('retry_ns', c_int64),
+    ('behind', c_char_p),
+]
+grove_disruption._fields_ = [
+    ('size', c_uint32),
+    ('flags', c_uint32),
+    ('gang', c_char_p),
+    ('pod', c_char_p),
+    ('uid', c_char_p),
+    ('text', c_char_p),
 ]
 grove_refusal._fields_ = [
     ('size', c_uint32),
@@ -1383,6 +1419,9 @@ grove_plan_request._fields_ = [
     ('n_refusals', c_uint32),
     ('flags', c_uint32),
     ('bind_schedulers', c_char_p),
+    ('disruptions', POINTER(POINTER(grove_disruption))),
+    ('n_disruptions', c_uint32),
+    ('reserved', c_uint32),
 ]
 grove_action._fields_ = [
     ('size', c_uint32),
@@ -1574,6 +1613,15 @@ grove_certificate._fields_ = [
     ('reserved', c_uint32),
     ('have', c_int64),
     ('need', c_int64),
+]
+grove_sched_members._fields_ = [
+    ('size', c_uint32),
+    ('priority', c_int32),
+    ('queue', c_uint32),
+    ('flags', c_uint32),
+    ('n_pods', c_uint32),
+    ('n_surplus', c_uint32),
+    ('pods', POINTER(c_uint32)),
 ]
 grove_victim._fields_ = [
     ('gang', c_uint32),
@@ -2319,6 +2367,9 @@ class Functions:
         self.sched_gang_base = library.grove_sched_gang_base
         library.grove_sched_gang_base.restype = c_int32
         library.grove_sched_gang_base.argtypes = [c_void_p, c_uint32, c_uint32]
+        self.sched_gang_form = library.grove_sched_gang_form
+        library.grove_sched_gang_form.restype = c_int32
+        library.grove_sched_gang_form.argtypes = [c_void_p, POINTER(grove_sched_members), POINTER(c_uint32), POINTER(grove_error)]
         self.sched_gang_flags = library.grove_sched_gang_flags
         library.grove_sched_gang_flags.restype = c_int32
         library.grove_sched_gang_flags.argtypes = [c_void_p, c_uint32, c_uint32]

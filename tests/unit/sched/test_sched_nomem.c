@@ -125,13 +125,16 @@ static grove_status decide_all(world *w) {
 static grove_status change_nodes(world *w) {
     grove_status st = GROVE_OK;
     char name[16], rack[16];
-    uint32_t pod;
+    uint32_t pod, id;
     grove_sched_pod spec = {.size = (uint32_t)sizeof spec, .node = 11, .class_id = w->plain};
     grove_sched_node node = node_spec(11, name, rack);
     labels[1].value = "other"; /* a rack of its own */
     TRY(grove_sched_pod_add(w->s, &spec, &pod, NULL));
     TRY(grove_sched_node_update(w->s, 11, &node, NULL));
     TRY(grove_sched_node_remove(w->s, 10));
+    grove_sched_members members = {
+        .size = (uint32_t)sizeof members, .priority = 2, .n_pods = 1, .pods = &pod};
+    TRY(grove_sched_gang_form(w->s, &members, &id, NULL));
     TRY(describe(w, 3, 0, 1));
     TRY(grove_sched_place(w->s, w->g, NULL, w->d, NULL));
     return st < 0 ? st : grove_sched_verify(w->s, NULL);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files about gangs share: gangs.c decides who is placed when, preempt.c who makes room for whom,
+ * victims.c keeps the books on those that do.
+ */
+#ifndef GV_ENGINE_GANGS_H
+#define GV_ENGINE_GANGS_H
+
+#include "engine/engine.h"
+
+/* ---- gangs.c ---- */
+gv_object *gv_gangs_find(const grove_engine *e, gv_str key); /* by "ns/name" */
+/* Ours to place; and of those: a stock scheduler binds what we release. */
+bool gv_gangs_ours(const grove_engine *e, const grove_node *podgang);
+bool gv_gangs_released(const grove_engine *e, const grove_node *podgang);
+int64_t gv_gangs_priority(const grove_engine *e, const grove_node *podgang);
+/* Describes what the gang lacks of its minimum. */
+grove_status gv_gangs_describe_least(grove_engine *e, const grove_node *podgang, gv_view_gang *out,
+                                     grove_error *err);
+/* A fresh answer for the gang, without content, in the place of the former one; NULL: no memory. */
+gv_decided *gv_gangs_answer(grove_engine *e, gv_str ns, gv_str gang, gv_str set);
+/* Notes each pod's node as e->view.decision has it, and holds its room. */
+grove_status gv_gangs_keep_places(grove_engine *e, gv_decided *d, const gv_view_gang *gang,
+                                  grove_error *err);
+void gv_gangs_drop(grove_engine *e, gv_str key);
+/* The same, with the room that was held for it. */
+void gv_gangs_take_back(grove_engine *e, gv_str key);
+/* All that want room are to be looked at. */
+grove_status gv_gangs_mark_waiting(grove_engine *e);
+
+/* ---- preempt.c ---- */
+/* For a gang that found no place: looks for less important ones that could make room, condemns them and
+ * holds the places. Else says that none would help. */
+grove_status gv_engine_preempt(grove_engine *e, gv_str key, const grove_node *podgang,
+                               grove_error *err);
+
+/* ---- victims.c ---- */
+/* All of the gang is to go, and some pod of it still has to. `gang` may be NULL. */
+bool gv_victims_going(const grove_engine *e, const gv_object *gang);
+/* This pod, beyond its gang's minimum, is to go by itself. */
+bool gv_victims_pod_going(grove_engine *e, const gv_pod *pod);
+/* An eviction of its set replica was refused not long ago. */
+bool gv_victims_spared(const grove_engine *e, const gv_object *gang);
+/* `pod` NULL: the whole gang. */
+grove_status gv_victims_condemn(grove_engine *e, const gv_object *gang, const gv_pod *pod,
+                                const char *text);
+/* Forgets who is gone, and ends the time of those that were spared. */
+grove_status gv_victims_review(grove_engine *e, int64_t now);
+/* Name of the gang that the others of its set replica depend on; its own when it is that. */
+gv_str gv_victims_base(const grove_engine *e, const gv_object *gang);
+
+#endif
