@@ -2,6 +2,7 @@
 /* Recordings, line by line: writing them and reading deliveries back. */
 #include "backend/line.h"
 
+#include "backend/redact.h"
 #include "model/kinds.h"
 #include "value/doc.h"
 
@@ -29,9 +30,10 @@ static void kind(grove_builder *b, grove_kind k) {
     }
 }
 
-static void object(grove_builder *b, const char *key, grove_doc *doc, const grove_node *node) {
+static void object(grove_builder *b, const char *key, grove_kind k, grove_doc *doc,
+                   const grove_node *node) {
     if (doc) {
-        grove_builder_copy(b, key, node ? node : grove_doc_root(doc));
+        gv_redact_copy(b, key, k, node ? node : grove_doc_root(doc));
     }
 }
 
@@ -82,7 +84,7 @@ grove_status gv_line_submit(grove_builder *b, const grove_op *op, grove_buf *out
     if (op->verb == GROVE_VERB_SCALE) {
         grove_builder_int64(b, "replicas", op->replicas);
     }
-    object(b, "body", op->body_doc, op->body);
+    object(b, "body", op->kind, op->body_doc, op->body);
     grove_builder_close(b);
     return end(b, out);
 }
@@ -143,7 +145,7 @@ grove_status gv_line_completion(grove_builder *b, const grove_completion *c, gro
     number(b, "retryAfterMs", c->retry_after_ms, 0);
     text(b, "reason", c->reason);
     text(b, "message", c->message);
-    object(b, "object", c->object_doc, c->object);
+    object(b, "object", GROVE_KIND_NONE, c->object_doc, c->object);
     grove_builder_close(b);
     return end(b, out);
 }
@@ -158,7 +160,7 @@ grove_status gv_line_event(grove_builder *b, const grove_event *e, grove_buf *ou
     grove_builder_int64(b, "token", (int64_t)e->token);
     kind(b, e->kind);
     text(b, "resourceVersion", e->resource_version);
-    object(b, "object", e->object_doc, e->object);
+    object(b, "object", e->kind, e->object_doc, e->object);
     grove_builder_close(b);
     return end(b, out);
 }

@@ -150,6 +150,26 @@ static grove_status impersonate(grove_env *env, const grove_k8s_options *o, gv_k
     return ok ? GROVE_OK : gv_k8s_nomem(err);
 }
 
+static bool one_line(const char *text) {
+    return !text || !strpbrk(text, "\r\n");
+}
+
+/* What cannot stand in a header would be left out of it: another identity would act. */
+static grove_status check_headers(const gv_k8s_access *a, grove_error *err) {
+    bool ok = one_line(a->as_user) && one_line(a->as_uid);
+    for (uint32_t i = 0; i < a->n_as_groups; i++) {
+        ok = ok && one_line(a->as_groups[i]);
+    }
+    for (uint32_t i = 0; i < a->n_as_extra; i++) {
+        ok = ok && one_line(a->as_extra[i].value);
+    }
+    if (!ok) {
+        return grove_error_set(err, GROVE_E_INVALID, "who is impersonated must be one line");
+    }
+    return one_line(a->token) ? GROVE_OK
+                              : grove_error_set(err, GROVE_E_INVALID, "a token must be one line");
+}
+
 grove_status gv_k8s_access_load(grove_env *env, const grove_k8s_options *options,
                                 gv_k8s_access *out, grove_error *err) {
     gv_k8s_access a = {0};
@@ -158,6 +178,7 @@ grove_status gv_k8s_access_load(grove_env *env, const grove_k8s_options *options
         return st;
     }
     st = impersonate(env, options, &a, err);
+    st = st < 0 ? st : check_headers(&a, err);
     if (st < 0) {
         gv_k8s_access_fini(&a);
         return st;

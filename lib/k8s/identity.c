@@ -380,8 +380,10 @@ void gv_k8s_identity_fini(gv_k8s_identity *id) {
 
 static bool is_loopback(const char *server) {
     const char *host = strstr(server, "://") + 3;
-    return strncmp(host, "127.", 4) == 0 || strncmp(host, "[::1]", 5) == 0 ||
-           strncmp(host, "localhost", 9) == 0;
+    size_t n = host[0] == '[' ? strcspn(host, "]/") + 1 : strcspn(host, ":/");
+    return (strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == n) ||
+           (n == 5 && strncmp(host, "[::1]", 5) == 0) ||
+           (n == 9 && strncmp(host, "localhost", 9) == 0);
 }
 
 gv_k8s_trust gv_k8s_identity_trust(gv_k8s_identity *id) {

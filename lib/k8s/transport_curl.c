@@ -194,6 +194,7 @@ static void set_trust(transfer *t, const gv_k8s_trust *trust) {
     (void)curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, trust->insecure ? 0L : 2L);
     if (trust->proxy) {
         (void)curl_easy_setopt(e, CURLOPT_PROXY, trust->proxy);
+        (void)curl_easy_setopt(e, CURLOPT_NOPROXY, ""); /* $NO_PROXY is about $HTTPS_PROXY only */
     } else if (trust->loopback) {
         (void)curl_easy_setopt(e, CURLOPT_PROXY, "");
     }

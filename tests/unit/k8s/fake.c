@@ -59,6 +59,7 @@ static grove_status sever(void *impl, gv_k8s_lane lane) {
 static void deliver(fake *f, fake_request *q) {
     size_t n = f->piece > 0 ? f->piece : (size_t)(grove_random_next(&f->seed) % 700 + 1);
     size_t left = q->a.len - q->at;
+    n = f->cut == 0 ? n : q->at == 0 ? f->cut : left;
     n = n < left ? n : left;
     if (q->at == 0 && q->a.header) {
         q->r.header(q->r.ctx, q->a.http, q->a.header, q->a.value);

@@ -32,6 +32,7 @@ typedef struct fake {
                    fake_answer *out);
     void *ctx;
     size_t piece;  /* bytes of a piece; 0: random ones */
+    size_t cut;    /* not 0: two pieces, the first of so many bytes */
     uint64_t seed; /* of the random ones */
     uint32_t n_sent, severed, renewed;
     char log[FAKE_REQUESTS][1000]; /* "METHOD URL BODY" of each request */

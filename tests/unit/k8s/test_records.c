@@ -31,6 +31,7 @@ typedef struct world {
     const char *text; /* what a watch or the first page answers */
     size_t len;
     const char *more; /* the second page */
+    grove_kind kind;  /* 0: pods */
     uint32_t refuse, records, documents, synced, gone, page2;
     size_t cut_at; /* of the second page, the first time; 0: not */
     grove_buf log; /* every event: type, version, record or document */
@@ -110,6 +111,7 @@ static void begin(world *w, uint32_t flags, const char *version, uint32_t k8s_fl
     grove_k8s_options o = {.size = sizeof o, .seed = 5, .flags = k8s_flags};
     assert_int_equal(fake_backend(w->env, &w->f, NULL, &o, &w->b), GROVE_OK);
     grove_watch g = {.size = sizeof g, .kind = GROVE_KIND_POD, .token = 7, .flags = flags};
+    g.kind = w->kind ? w->kind : g.kind;
     g.resource_version = version;
     assert_int_equal(w->b.ops->watch(w->b.impl, &g, NULL), GROVE_OK);
 }
@@ -128,29 +130,47 @@ static grove_store_stats stats_of(const world *w) {
 
 /* ---- the same store ---- */
 
-static void replay(const char *text, size_t len, const char *version, size_t cuts) {
+typedef struct stream {
+    const char *file, *version; /* version NULL: a WatchList */
+    grove_kind kind;
+    bool records;  /* pods only: others are documents */
+    size_t stride; /* between the bytes where it is cut in two */
+} stream;
+
+/* The same events and the same store as from documents in one piece. */
+static void check_same(const stream *s, const world *whole, world *w) {
+    grove_store_stats want = stats_of(whole), got = stats_of(w);
+    assert_int_equal(s->records ? w->documents : w->records, 0);
+    assert_int_equal(w->documents + w->records, whole->documents);
+    assert_string_equal(w->log.data, whole->log.data);
+    assert_int_equal(got.pods, want.pods);
+    assert_int_equal(got.strings, want.strings);
+    assert_int_equal(got.bytes, want.bytes);
+    assert_int_equal(got.replaced, want.replaced);
+    assert_int_equal(got.unchanged, want.unchanged);
+}
+
+static void begin_whole(world *w, grove_env *env, const stream *s, const char *text, size_t len) {
+    *w = (world){.env = env, .f = {.piece = len}, .text = text, .len = len, .kind = s->kind};
+    begin(w, 0, s->version, 0);
+    look(w, START);
+    assert_int_equal(w->records, 0);
+    assert_true(w->documents > 1);
+}
+
+static void in_pieces(const stream *s, const char *text, size_t len, size_t cuts) {
     grove_env *env = NULL;
+    world whole;
     assert_int_equal(grove_env_new(NULL, &env), GROVE_OK);
-    world whole = {.env = env, .f = {.piece = len}, .text = text, .len = len};
-    begin(&whole, 0, version, 0);
-    look(&whole, START);
-    assert_int_equal(whole.records, 0);
-    grove_store_stats want = stats_of(&whole);
+    begin_whole(&whole, env, s, text, len);
     for (size_t cut = 0; cut < cuts; cut++) {
-        world w = {.env = env, .text = text, .len = len, .refuse = (uint32_t)cut};
+        world w = {.env = env, .text = text, .len = len, .kind = s->kind};
+        w.refuse = (uint32_t)cut;
         w.f.piece = cut < 2 ? 0 : cut * cut * cut + 1;
         w.f.seed = cut + 1;
-        begin(&w, GROVE_WATCH_RECORDS, version, 0);
+        begin(&w, s->records ? GROVE_WATCH_RECORDS : 0, s->version, 0);
         look(&w, START);
-        grove_store_stats got = stats_of(&w);
-        assert_int_equal(w.documents, 0);
-        assert_int_equal(w.records, whole.documents);
-        assert_string_equal(w.log.data, whole.log.data);
-        assert_int_equal(got.pods, want.pods);
-        assert_int_equal(got.strings, want.strings);
-        assert_int_equal(got.bytes, want.bytes);
-        assert_int_equal(got.replaced, want.replaced);
-        assert_int_equal(got.unchanged, want.unchanged);
+        check_same(s, &whole, &w);
         end(&w);
     }
     end(&whole);
@@ -160,22 +180,57 @@ static void replay(const char *text, size_t len, const char *version, size_t cut
 static void same_store(void **state) {
     (void)state;
     size_t len = 0;
+    const stream selector = {.version = "1000", .records = true};
     char *text = test_read("tests/golden/k8s/pods-watch-selector.jsonl", &len);
-    replay(text, len, "1000", 20);
+    in_pieces(&selector, text, len, 20);
     free(text);
-    static const struct {
-        const char *file, *version;
-        size_t cuts;
-    } streams[] = {{"conformance/streams/pods-watch.jsonl", "1000", 9},
-                   {"conformance/streams/pods-watchlist.jsonl", NULL, 9}};
-    for (size_t i = 0; i < 2; i++) {
-        char *path = test_shared_path(streams[i].file);
+    static const stream streams[] = {
+        {"pods-watch.jsonl", "1000", 0, true, 0},
+        {"pods-watchlist.jsonl", NULL, 0, true, 0},
+        {"pods-watch-rv0.jsonl", "1000", 0, true, 0},
+        {"podgangs-watch.jsonl", "1000", GROVE_KIND_PODGANG, false, 0},
+    };
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        char name[80];
+        (void)snprintf(name, sizeof name, "conformance/streams/%s", streams[i].file);
+        char *path = test_shared_path(name);
         text = path ? test_read_path(path, &len) : NULL;
         if (text) {
-            replay(text, len, streams[i].version, streams[i].cuts);
+            in_pieces(&streams[i], text, len, 9);
         }
         free(text);
         free(path);
+    }
+}
+
+/* Cut in two at each byte (each third or fifth where it is documents, which are slow). */
+static void cut_anywhere(void **state) {
+    (void)state;
+    static const stream streams[] = {
+        {"pods-watch-selector.jsonl", "1000", 0, true, 1},
+        {"pcs-watch.jsonl", "1000", GROVE_KIND_PODCLIQUESET, false, 3},
+        {"podcliques-watchlist.jsonl", NULL, GROVE_KIND_PODCLIQUE, false, 5},
+    };
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        const stream *s = &streams[i];
+        grove_env *env = NULL;
+        world whole;
+        char name[80];
+        size_t len = 0;
+        assert_int_equal(grove_env_new(NULL, &env), GROVE_OK);
+        (void)snprintf(name, sizeof name, "tests/golden/k8s/%s", s->file);
+        char *text = test_read(name, &len);
+        begin_whole(&whole, env, s, text, len);
+        for (size_t cut = 1; cut < len; cut += s->stride) {
+            world w = {.env = env, .f = {.cut = cut}, .text = text, .len = len, .kind = s->kind};
+            begin(&w, s->records ? GROVE_WATCH_RECORDS : 0, s->version, 0);
+            look(&w, START);
+            check_same(s, &whole, &w);
+            end(&w);
+        }
+        end(&whole);
+        free(text);
+        grove_env_unref(env);
     }
 }
 
@@ -301,10 +356,8 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_store),
-        cmocka_unit_test(cut_pages),
-        cmocka_unit_test(memory),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(same_store), cmocka_unit_test(cut_anywhere),  cmocka_unit_test(cut_pages),
+        cmocka_unit_test(memory),     cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,27 +100,36 @@ static void say(world *w, const char *text) {
     assert_int_equal(write(w->conn, text, strlen(text)), strlen(text));
 }
 
-static void open_world(world *w) {
+/* `cluster` and `user` are members in JSON; each %d in cluster is the port of the listener. */
+static void open_with(world *w, const char *cluster, const char *user) {
     struct sockaddr_in a = {.sin_family = AF_INET};
     socklen_t len = sizeof a;
-    char config[400];
+    char config[800], members[300];
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     *w = (world){.conn = -1, .now = INT64_C(1800000000) * SECOND};
     w->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     assert_int_equal(bind(w->listener, (struct sockaddr *)&a, sizeof a), 0);
     assert_int_equal(listen(w->listener, 8), 0);
     assert_int_equal(getsockname(w->listener, (struct sockaddr *)&a, &len), 0);
-    int n = snprintf(
-        config, sizeof config,
-        "{\"clusters\":[{\"name\":\"c\",\"cluster\":{\"server\":\"http://127.0.0.1:%d\"}}],"
-        "\"users\":[{\"name\":\"u\",\"user\":{\"token\":\"hunter2\"}}],\"contexts\":[{"
-        "\"name\":\"x\",\"context\":{\"cluster\":\"c\",\"user\":\"u\"}}],"
-        "\"current-context\":\"x\"}",
-        ntohs(a.sin_port));
+    int at = 0;
+    for (const char *p = cluster; *p; p += p[0] == '%' ? 2 : 1) {
+        at += p[0] == '%'
+                  ? snprintf(members + at, sizeof members - (size_t)at, "%d", ntohs(a.sin_port))
+                  : snprintf(members + at, sizeof members - (size_t)at, "%c", *p);
+    }
+    int n = snprintf(config, sizeof config,
+                     "{\"clusters\":[{\"name\":\"c\",\"cluster\":{%s}}],\"users\":[{\"name\":\"u\","
+                     "\"user\":{%s}}],\"contexts\":[{\"name\":\"x\",\"context\":{"
+                     "\"cluster\":\"c\",\"user\":\"u\"}}],\"current-context\":\"x\"}",
+                     members, user);
     assert_int_equal(grove_env_new(NULL, &w->env), GROVE_OK);
     grove_k8s_options o = {.size = sizeof o, .kubeconfig_bytes = config, .seed = 3};
     o.kubeconfig_len = (uint64_t)n;
     assert_int_equal(grove_k8s_backend(w->env, &o, &w->b, NULL), GROVE_OK);
+}
+
+static void open_world(world *w) {
+    open_with(w, "\"server\":\"http://127.0.0.1:%d\"", "\"token\":\"hunter2\"");
 }
 
 static void close_world(world *w) {
@@ -245,12 +255,76 @@ static void nobody_listens(void **state) {
     close_world(&w);
 }
 
+/* ---- proxies ---- */
+
+static void no_variables(void) {
+    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                        "ALL_PROXY",  "no_proxy",    "NO_PROXY"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(unsetenv(names[i]), 0);
+    }
+}
+
+/* Which way a request goes, by the first bytes that the listener sees, which is proxy and server alike. */
+static void ways(void **state) {
+    (void)state;
+#define ANY "\"server\":\"https://0.0.0.0:%d\""
+#define PROXY(scheme) ",\"proxy-url\":\"" scheme "u:hunter2@127.0.0.1:%d\""
+    static const struct {
+        const char *cluster;
+        bool https_proxy; /* of the environment */
+        const char *no_proxy, *first;
+    } cases[] = {
+        {ANY, false, NULL, "\x16"}, /* TLS begins */
+        {ANY, true, NULL, "CONNECT 0.0.0.0:"},
+        {ANY, true, "0.0.0.0", "\x16"},
+        {ANY, true, "10.0.0.0/8,0.0.0.0/8", "\x16"},
+        {ANY, true, "example.com", "CONNECT 0.0.0.0:"},
+        {ANY PROXY("http://"), false, NULL, "CONNECT 0.0.0.0:"},
+        {ANY PROXY("http://"), false, "*", "CONNECT 0.0.0.0:"}, /* what was said beats the rest */
+        {ANY PROXY("https://"), false, NULL, "\x16"},
+        {ANY PROXY("socks5://"), false, NULL, "\x05"},
+        {"\"server\":\"http://api.example.test\"" PROXY("http://"), false, NULL,
+         "GET http://api.example.test/api/v1/pods?watch=1"},
+        /* never through one of the environment: */
+        {"\"server\":\"https://127.0.0.1:%d\"", true, NULL, "\x16"},
+        {"\"server\":\"https://localhost:%d\"", true, NULL, "\x16"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        world w;
+        char proxy[60];
+        no_variables();
+        open_with(&w, cases[i].cluster, "\"token\":\"s\"");
+        if (cases[i].https_proxy) {
+            struct sockaddr_in a = {0};
+            socklen_t len = sizeof a;
+            assert_int_equal(getsockname(w.listener, (struct sockaddr *)&a, &len), 0);
+            (void)snprintf(proxy, sizeof proxy, "http://127.0.0.1:%d", ntohs(a.sin_port));
+            assert_int_equal(setenv("HTTPS_PROXY", proxy, 1), 0);
+        }
+        if (cases[i].no_proxy) {
+            assert_int_equal(setenv("NO_PROXY", cases[i].no_proxy, 1), 0);
+        }
+        grove_watch g = {.size = sizeof g, .kind = GROVE_KIND_POD, .token = 1};
+        g.resource_version = "5";
+        assert_int_equal(w.b.ops->watch(w.b.impl, &g, NULL), GROVE_OK);
+        accept_one(&w);
+        expect_request(&w, cases[i].first);
+        if (strncmp(w.request, cases[i].first, strlen(cases[i].first)) != 0) {
+            fail_msg("case %zu: %.60s", i, w.request);
+        }
+        close_world(&w);
+    }
+    no_variables();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_without_delay),
         cmocka_unit_test(reset_while_writing),
         cmocka_unit_test(cut_in_an_event),
         cmocka_unit_test(nobody_listens),
+        cmocka_unit_test(ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
