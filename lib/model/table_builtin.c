@@ -270,7 +270,10 @@ static grove_status role_of(const grove_node *binding, const char *arg, int64_t 
                             grove_buf *out) {
     const grove_node *ref = grove_node_get(binding, arg);
     (void)now;
-    return gv_buf_fmt(out, "%s/%s", gv_node_get_str(ref, "kind").p, gv_node_get_str(ref, "name").p);
+    gv_str kind = gv_node_get_str(ref, "kind"), name = gv_node_get_str(ref, "name");
+    grove_status st = gv_buf_str(out, kind);
+    st = st < 0 ? st : gv_buf_char(out, '/');
+    return st < 0 ? st : gv_buf_str(out, name);
 }
 
 static const gv_column namespaces[] = {{"Status", 0, gv_cell_path, ".status.phase", NULL},
@@ -320,44 +323,86 @@ static const gv_column budgets[] = {
 
 /* ---- events ---- */
 
-/* The age of a time of an event, else of the one before: series, then the first time. */
-static grove_status event_age(const grove_node *event, const char *arg, int64_t now,
-                              grove_buf *out) {
+/*
+ * Both forms are shown: the core one (involvedObject, message) and that of events.k8s.io (regarding, note).
+ * Of a series the last time and the count are its own.
+ */
+static const grove_node *about(const grove_node *event) {
+    const grove_node *core = grove_node_get(event, "involvedObject");
+    return core ? core : grove_node_get(event, "regarding");
+}
+
+static grove_status since(gv_str text, int64_t now, grove_buf *out) {
     int64_t at = 0;
-    gv_str text = gv_node_get_str(event, arg);
-    text = text.n ? text : gv_node_get_str(event, "eventTime");
-    text = text.n ? text : gv_node_get_str(event, "firstTimestamp");
-    if (text.n == 0 || gv_time_parse(text, &at, NULL) < 0) {
-        return gv_buf_c(out, "<unknown>");
-    }
-    return gv_table_age(at, now, out);
+    return text.n == 0 || gv_time_parse(text, &at, NULL) < 0 ? gv_buf_c(out, "<unknown>")
+                                                             : gv_table_age(at, now, out);
+}
+
+static gv_str first_time(const grove_node *event) {
+    gv_str first = gv_node_get_str(event, "firstTimestamp");
+    return first.n ? first : gv_node_get_str(event, "eventTime");
+}
+
+static grove_status first_seen(const grove_node *event, const char *arg, int64_t now,
+                               grove_buf *out) {
+    (void)arg;
+    return since(first_time(event), now, out);
+}
+
+static grove_status last_seen(const grove_node *event, const char *arg, int64_t now,
+                              grove_buf *out) {
+    gv_str last = gv_node_str(gv_node_path(event, "series.lastObservedTime"));
+    (void)arg;
+    last = last.n ? last : gv_node_get_str(event, "lastTimestamp");
+    return since(last.n ? last : first_time(event), now, out);
+}
+
+static grove_status event_count(const grove_node *event, const char *arg, int64_t now,
+                                grove_buf *out) {
+    gv_str count = gv_node_str(gv_node_path(event, "series.count"));
+    (void)now;
+    return put_or(count.n ? count : gv_node_get_str(event, arg), "1", out);
 }
 
 static grove_status event_object(const grove_node *event, const char *arg, int64_t now,
                                  grove_buf *out) {
-    const grove_node *about = grove_node_get(event, arg);
-    gv_str kind = gv_node_get_str(about, "kind");
+    gv_str kind = gv_node_get_str(about(event), "kind");
+    gv_str name = gv_node_get_str(about(event), "name");
     grove_status st = GROVE_OK;
+    (void)arg;
     (void)now;
     for (size_t i = 0; st == GROVE_OK && i < kind.n; i++) {
         char c = kind.p[i];
         st = gv_buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + 32) : c);
     }
-    return st < 0 ? st : gv_buf_fmt(out, "/%s", gv_node_get_str(about, "name").p);
+    st = st < 0 ? st : gv_buf_char(out, '/');
+    return st < 0 ? st : gv_buf_str(out, name);
 }
 
-static const gv_column events[] = {
-    {"Last Seen", 0, event_age, "lastTimestamp", NULL},
-    {"Type", 0, gv_cell_path, ".type", NULL},
-    {"Reason", 0, gv_cell_path, ".reason", NULL},
-    {"Object", 0, event_object, "involvedObject", NULL},
-    {"Subobject", 1, gv_cell_path, ".involvedObject.fieldPath", NULL},
-    {"Source", 1, gv_cell_path, ".source.component", NULL},
-    {"Message", 0, gv_cell_path, ".message", NULL},
-    {"First Seen", 1, event_age, "firstTimestamp", NULL},
-    {"Count", 1, gv_cell_path, ".count", NULL},
-    {"Name", 1, gv_cell_path, ".metadata.name", NULL},
-    {NULL}};
+static grove_status event_part(const grove_node *event, const char *arg, int64_t now,
+                               grove_buf *out) {
+    (void)now;
+    return gv_buf_str(out, gv_node_get_str(about(event), arg));
+}
+
+static grove_status event_message(const grove_node *event, const char *arg, int64_t now,
+                                  grove_buf *out) {
+    (void)now;
+    gv_str text = gv_node_get_str(event, arg);
+    return gv_buf_str(out, text.n ? text : gv_node_get_str(event, "note"));
+}
+
+static const gv_column events[] = {{"Last Seen", 0, last_seen, NULL, NULL},
+                                   {"Type", 0, gv_cell_path, ".type", NULL},
+                                   {"Reason", 0, gv_cell_path, ".reason", NULL},
+                                   {"Object", 0, event_object, NULL, NULL},
+                                   {"Subobject", 1, event_part, "fieldPath", NULL},
+                                   {"Source", 1, gv_cell_path, ".source.component", NULL},
+                                   {"Message", 0, event_message, "message", NULL},
+                                   {"First Seen", 1, first_seen, NULL, NULL},
+                                   {"Count", 1, event_count, "count", NULL},
+                                   {"Name", 1, gv_cell_path, ".metadata.name", NULL},
+                                   {NULL}};
 
 static const gv_column age_only[] = {{"Age", 0, gv_cell_age, NULL, NULL}, {NULL}};
 
