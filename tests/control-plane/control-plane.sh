@@ -10,7 +10,7 @@
 #     kubectl ARGS   the kubectl of that version, as administrator
 #     smoke          up if needed, a pod from creation to deletion, RBAC refuses, down
 #
-# One control plane per machine and user. Exit 77: Go >= 1.24 or the modules are not to be had here.
+# One control plane per machine, user and port (GROVE_CONTROL_PLANE_PORT). Exit 77: Go >= 1.24 or the modules are not to be had here.
 set -euo pipefail
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
@@ -21,11 +21,14 @@ VERSION=$(grep -oE 'k8s.io/kubernetes v[0-9.]+' "$HERE/go.mod" | cut -d' ' -f2)
 VERSION=${VERSION:?no Kubernetes version in go.mod}
 PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubectl)
 PARTS=(etcd kube-apiserver kube-controller-manager kube-scheduler nodesim)
-API_PORT=16443 ETCD_PORT=12379 ETCD_PEER_PORT=12380
+# GROVE_CONTROL_PLANE_PORT: another one beside it, with a state and etcd ports of its own.
+API_PORT=${GROVE_CONTROL_PLANE_PORT:-16443}
+ETCD_PORT=$((API_PORT - 4064)) ETCD_PEER_PORT=$((API_PORT - 4063))
 STATE=${GROVE_CONTROL_PLANE_DIR:-$CACHE/control-plane/run}
+[ "$API_PORT" = 16443 ] || STATE=$STATE-$API_PORT
 MEMORY=/dev/shm
 [ -w "$MEMORY" ] || MEMORY=$STATE
-ETCD_DATA=$MEMORY/libgrove-etcd-$(id -u)
+ETCD_DATA=$MEMORY/libgrove-etcd-$(id -u)-$API_PORT
 SERVER=https://127.0.0.1:$API_PORT
 ADMIN=$STATE/admin.kubeconfig
 
@@ -173,11 +176,13 @@ start_all() { # SPEC
         --initial-advertise-peer-urls "http://127.0.0.1:$ETCD_PEER_PORT" \
         --initial-cluster "test=http://127.0.0.1:$ETCD_PEER_PORT" --quota-backend-bytes 2147483648
     # Fake nodes have no kubelet that would have their taint removed: the plugin that adds it is off.
+    # Who sets an owner must be able to set that owner's finalizers: as the stricter servers have it.
     # GROVE_APISERVER_FLAGS: more of its flags, for stages that make it unkind.
     # shellcheck disable=SC2086
     start kube-apiserver "$bin/kube-apiserver" --etcd-servers "http://127.0.0.1:$ETCD_PORT" \
         --secure-port $API_PORT --bind-address 127.0.0.1 --advertise-address 127.0.0.1 --endpoint-reconciler-type none \
         --authorization-mode Node,RBAC --anonymous-auth=false --service-cluster-ip-range 10.96.0.0/16 \
+        --enable-admission-plugins OwnerReferencesPermissionEnforcement \
         --disable-admission-plugins TaintNodesByCondition \
         --client-ca-file "$STATE/pki/ca.crt" --tls-cert-file "$STATE/pki/apiserver.crt" \
         --tls-private-key-file "$STATE/pki/apiserver.key" --service-account-issuer https://kubernetes.default.svc \

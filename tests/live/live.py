@@ -9,7 +9,11 @@ usage: live.py --groved PROGRAM [STAGE...]
     conformance   recorded manifests by kubectl apply: children and status equal to the recordings
     cost          1,000 pods in one set, two shapes: requests, memory, CPU; nothing written at rest
     failover      a leader that is killed, and one that stops
-    crash         SIGKILL after each write, until all is done
+    crash         SIGKILL after each few writes, until all is done
+    rights        each right taken away in turn: what is missing is named (GROVE_LIVE_RIGHTS: those with this text)
+    upgrade       what Grove's operator left is taken over and handed back, as documented: no pod touched
+    operating     the operators' page from an empty cluster; every verb of grovectl; back to nothing
+    soak          churn for GROVE_LIVE_MINUTES (3): flat memory, no lost watch, no request at rest
 
 Needs `./dev control-plane up`; exit 77 without. The last line is `N passed, N failed[, N skipped]`.
 """
@@ -18,7 +22,6 @@ import hashlib
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import time
 import traceback
@@ -26,67 +29,16 @@ import traceback
 import yaml
 
 from cluster import MERGE, OWN, Binder, Cluster, cpu_seconds, memory, until
+from stage import ELECTION, GROVE, KINDS, Stage, a_set, clique, in_namespace
 
 import children  # of tests/conformance, which cluster.py puts on the path
 import ready
 import whole
-
-GROVE = '/apis/grove.io/v1alpha1'
-ELECTION = {'leaderElection': {'enabled': True}}
-KINDS = ('apis/grove.io/v1alpha1', 'podcliquesets podcliques podcliquescalinggroups'), \
-    ('apis/scheduler.grove.io/v1alpha1', 'podgangs'), ('apis/scheduling.run.ai/v2alpha2', 'podgroups'), \
-    ('api/v1', 'pods services serviceaccounts secrets'), ('apis/rbac.authorization.k8s.io/v1', 'roles rolebindings'), \
-    ('apis/autoscaling/v2', 'horizontalpodautoscalers'), ('apis/resource.k8s.io/v1', 'resourceclaims')
-
-
-def clique(name, pods, minimum=None):
-    return {'name': name, 'spec': {'roleName': name, 'replicas': pods, 'minAvailable': minimum or pods,
-                                   'podSpec': {'terminationGracePeriodSeconds': 1,
-                                               'containers': [{'name': 'c', 'image': 'example.com/a:1'}]}}}
-
-
-def a_set(ns, name='demo', replicas=1, cliques=None, groups=None):
-    template = {'cliques': cliques or [clique('work', 3)]}
-    if groups:
-        template['podCliqueScalingGroups'] = groups
-    return {'apiVersion': 'grove.io/v1alpha1', 'kind': 'PodCliqueSet', 'metadata': {'name': name, 'namespace': ns},
-            'spec': {'replicas': replicas, 'template': template}}
-
-
-def in_namespace(case, namespace):
-    """The set of a recorded case, moved to a namespace of its own."""
-    with open(case / 'input.yaml', encoding='utf-8') as text:
-        pcs = next(o for o in yaml.safe_load_all(text) if o and o['kind'] == 'PodCliqueSet')
-    pcs['metadata']['namespace'] = namespace
-    return pcs
-
-
-class Stage:
-    def __init__(self, cluster, kubeconfig):
-        self.c = cluster
-        self.kubeconfig = kubeconfig
-
-    def daemon(self, *args, **more):
-        return self.c.daemon(self.kubeconfig, *args, **more)
-
-    def create(self, obj):
-        status, answer = self.c.call('POST', f"{GROVE}/namespaces/{obj['metadata']['namespace']}/podcliquesets", obj)
-        assert status == 201, answer
-
-    def available(self, ns, name='demo'):
-        return self.c.get(f'{GROVE}/namespaces/{ns}/podcliquesets/{name}').get('status', {}).get('availableReplicas', 0)
-
-    def pods(self, ns):
-        return self.c.items(f'/api/v1/namespaces/{ns}/pods')
-
-    def remove(self, ns, timeout=120):
-        """Deletes the sets of a namespace and waits until every child is gone."""
-        self.c.call('DELETE', f'{GROVE}/namespaces/{ns}/podcliquesets')
-        until('all is gone', lambda: not any(self.c.items(f'{GROVE}/namespaces/{ns}/{kind}') for kind in (
-            'podcliquesets', 'podcliques', 'podcliquescalinggroups')) and not self.pods(ns), timeout)
-
-    def drop(self, ns):
-        self.c.call('DELETE', f'/api/v1/namespaces/{ns}')
+from crash import Crashes
+from operating import Operating
+from rights import Rights
+from soak import Soak
+from upgrade import Upgrade
 
 
 class Life(Stage):
@@ -311,37 +263,20 @@ class Failover(Stage):
 
 class Crash(Stage):
     def run(self):
-        ns, points = 'live-crash', 0
+        ns = f'live-crash-{os.getpid()}'
         self.c.namespace(ns)
-        group = [{'name': 'cell', 'cliqueNames': ['lead', 'work'], 'replicas': 3, 'minAvailable': 1}]
-        with self.daemon('--no-webhooks') as d:
-            d.wait_for('leading')
-        self.c.clean()
-        self.create(a_set(ns, replicas=4, cliques=[clique('route', 2), clique('lead', 1), clique('work', 3)], groups=group))
-        want = 4 * (2 + 3 * 4)
-        while points < 400:
-            d = self.daemon('--no-webhooks', '--force-takeover', '--crash-after', str(1 + points % 2))
-            with d:
-                try:
-                    d.process.wait(timeout=4)
-                    points += 1
-                except subprocess.TimeoutExpired:
-                    if self.available(ns) == 4:
-                        break
-        pods = self.pods(ns)
-        places = {(p['metadata']['labels']['grove.io/podclique'], p['metadata']['labels']['grove.io/podclique-pod-index']) for p in pods}
-        assert len(pods) == len(places) == want, (len(pods), len(places), want)
-        owners = {o['metadata']['uid'] for o in self.c.items(f'{GROVE}/namespaces/{ns}/podcliques')}
-        assert all(p['metadata']['ownerReferences'][0]['uid'] in owners for p in pods)
-        with self.daemon('--no-webhooks', '--force-takeover') as d:
-            d.wait_for('leading')
-            self.remove(ns)
+
+        def ask(method, path, body, kind):
+            return self.c.call(method, path, body, kind or 'application/json')
+
+        # nobody answers for the webhooks of a daemon that is dead
+        points = Crashes(ask, lambda *words: self.daemon('--no-webhooks', '--force-takeover', *words), ns).run()
         self.drop(ns)
-        assert points >= 50, points
-        return f'{points} ends, {len(pods)} pods, none twice, none without owner'
+        return f'{points} ends by SIGKILL over creation, change and deletion: no pod twice, none without owner'
 
 
-STAGES = {'life': Life, 'webhooks': Webhooks, 'conformance': Conformance, 'cost': Cost, 'failover': Failover, 'crash': Crash}
+STAGES = {'life': Life, 'webhooks': Webhooks, 'conformance': Conformance, 'cost': Cost, 'failover': Failover, 'crash': Crash, 'rights': Rights,
+          'upgrade': Upgrade, 'operating': Operating, 'soak': Soak}
 
 
 def main():
