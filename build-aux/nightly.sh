@@ -36,7 +36,9 @@ step afl ./dev fuzz-engines afl 30
 step oss-fuzz ./dev fuzz-engines oss-fuzz 30
 step musl ./dev musl
 step coverage ./dev coverage
+step chart ./dev chart
 step live ./dev live
+step soak env GROVE_LIVE_MINUTES=30 ./dev live soak
 step goaway ./dev goaway
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 [ "$failed" -eq 0 ] && [ $((passed + skipped)) -gt 0 ]

@@ -119,6 +119,8 @@ verb_live() { # [STAGE...] groved under its own rights on a real control plane; 
     return "$result"
 }
 
+verb_chart() { exec "$ROOT/build-aux/chart.sh"; } # Helm itself on deploy/chart
+
 verb_goaway() { # the backend on an API server that sends GOAWAY on one request in fifty
     deps_ensure build test cluster
     configure "$BUILD"
@@ -452,6 +454,7 @@ usage: ./dev VERB [ARGS...]
   dist [FOLDER]        the source tarball; it builds with Meson, or with make alone
   hooks                switches on the pre-commit hook of this clone
   clean                removes the build folders
+  chart                Helm itself on deploy/chart: lint, and what it renders compared with ours
   goaway               the backend on an API server that sends GOAWAY now and then
   nightly [STEP...]    what takes hours: chaos, model check, mutants, fuzzing, the whole of live
   claims [--no-run]    what articles say of Grove: number, test, and how it stands
