@@ -438,6 +438,11 @@ class Grovectl(Live):
         with open(manifest, 'w', encoding='utf-8') as f:
             json.dump(demo('more'), f)
         self.assertIn('default/more-0: fits', self.run_verb('fit', manifest)[1])
+        node = next(p['spec']['nodeName'] for p in self.pods())
+        code, told, _ = self.run_verb('whatif', '--lose', f'node={node}')
+        self.assertEqual(code, 0, told)
+        self.assertIn('1 nodes go, 0 come', told)
+        self.assertIn('gang default/demo-0: loses', told)
 
     def test_doctor(self):
         code, told, _ = self.run_verb('doctor')
@@ -448,6 +453,20 @@ class Grovectl(Live):
         code, told, _ = self.run_verb('doctor')
         self.assertEqual(code, 0, told)
         self.assertIn('ok    podcliqueset-defaulting-webhook', told)
+
+    def test_doctor_finds_what_blocks(self):
+        d = self.daemon(config={'leaderElection': ELECTION})  # by a Service, which is not there
+        d.wait_for('leading')
+        doomed = demo('doomed')
+        doomed['metadata']['finalizers'] = ['example.com/kept']
+        doomed['metadata']['labels'] = {'kai.scheduler/queue': 'q'}
+        doomed['spec']['template']['cliques'][0]['spec']['podSpec']['schedulerName'] = 'kai-scheduler'
+        self.create(doomed)
+        until('its gang waits', lambda: self.items('/apis/scheduler.grove.io/v1alpha1/podgangs'))
+        code, told, _ = self.run_verb('doctor')
+        self.assertEqual(code, 1)
+        self.assertIn('bad   podcliqueset-validating-webhook: its Service does not exist', told)
+        self.assertIn('note  podgangs: 1 of 1 wait for nodes', told)
 
     def test_no_cluster_is_status_2(self):
         done = subprocess.run([GROVECTL, 'doctor', '--kubeconfig', '/nowhere'], capture_output=True, text=True, timeout=60)

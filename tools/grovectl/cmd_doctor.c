@@ -5,18 +5,23 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static const char help[] =
     "usage: grovectl doctor [--kubeconfig FILE] [--context NAME]\n"
     "\n"
-    "Looks at a cluster: resource definitions, webhooks, the operator's Lease, schedulers' kinds,\n"
-    "nodes. A line for each, ok, note or bad; what to do stands behind it.\n"
+    "Looks at a cluster: resource definitions, webhooks and who answers them, the operator's "
+    "Lease,\n"
+    "schedulers' kinds and who needs them, nodes, sets that do not go and gangs that wait. A line\n"
+    "for each, ok, note or bad; what to do stands behind it.\n"
     "Exit status: 0 nothing bad, 1 something is, 2 wrong usage or no cluster.\n";
 
 #ifdef GROVECTL_LIVE
 #include "errand.h"
 
 #include <grove/kinds.h>
+
+#define STUCK_SECONDS 300 /* a set with a thousand pods is gone by then */
 
 typedef struct visit {
     errand e;
@@ -59,6 +64,23 @@ static void check_definitions(visit *v) {
     }
 }
 
+/* Why nobody can answer this webhook; "" when somebody may. The configuration is the last answer. */
+static const char *unanswered(visit *v) {
+    const grove_node *client = grove_node_at_path(errand_answer(&v->e), "/webhooks/0/clientConfig");
+    const char *bundle = grove_node_text(grove_node_get(client, "caBundle"));
+    const char *ns = grove_node_text(grove_node_at_path(client, "/service/namespace"));
+    const char *name = grove_node_text(grove_node_at_path(client, "/service/name"));
+    if (!bundle || !bundle[0]) {
+        return "trusts no certificate, so every PodCliqueSet is refused";
+    }
+    grove_doc *held = grove_doc_ref(v->e.doc); /* ns and name are its texts */
+    int missing = ns && name && get(v, GROVE_KIND_SERVICE, ns, name) == GROVE_E_NOT_FOUND;
+    grove_doc_unref(held);
+    return missing ? "its Service does not exist, so every PodCliqueSet is refused; run groved, or "
+                     "groved uninstall --keep-workloads"
+                   : "";
+}
+
 static void check_hooks(visit *v) {
     static const struct {
         grove_kind kind;
@@ -74,10 +96,8 @@ static void check_hooks(visit *v) {
                     : v->e.message);
             continue;
         }
-        const char *bundle = grove_node_text(
-            grove_node_at_path(errand_answer(&v->e), "/webhooks/0/clientConfig/caBundle"));
-        say(v, bundle && bundle[0] ? "ok" : "bad", hooks[i].name,
-            bundle && bundle[0] ? "" : "trusts no certificate, so every PodCliqueSet is refused");
+        const char *why = unanswered(v);
+        say(v, why[0] ? "bad" : "ok", hooks[i].name, why);
     }
 }
 
@@ -107,20 +127,41 @@ static void check_lease(visit *v) {
     }
 }
 
+/* Whether a clique of any set asks for this scheduler. */
+static int is_asked_for(visit *v, const char *scheduler) {
+    if (!scheduler || count(v, GROVE_KIND_PODCLIQUESET) <= 0) {
+        return 0;
+    }
+    const grove_node *sets = grove_node_get(errand_answer(&v->e), "items"), *set;
+    for (set = grove_node_first(sets); set; set = grove_node_next(sets, set)) {
+        const grove_node *list = grove_node_at_path(set, "/spec/template/cliques"), *c;
+        for (c = grove_node_first(list); c; c = grove_node_next(list, c)) {
+            const char *name = grove_node_text(
+                grove_node_at_path(c, "/spec/podSpec/schedulerName"));
+            if (name && strcmp(name, scheduler) == 0) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 static void check_optional(visit *v) {
     static const struct {
         grove_kind kind;
-        const char *without;
-    } kinds[] = {{GROVE_KIND_KAI_PODGROUP, "not served: profile kai-scheduler cannot work"},
-                 {GROVE_KIND_VOLCANO_PODGROUP, "not served: profile volcano cannot work"},
-                 {GROVE_KIND_RESOURCECLAIM, "not served: no shared resource claims"},
-                 {GROVE_KIND_COMPUTEDOMAIN, "not served: no automatic NVLink domains"}};
+        const char *without, *scheduler; /* sets that name it cannot live without; NULL: none do */
+    } kinds[] = {
+        {GROVE_KIND_KAI_PODGROUP, "not served: profile kai-scheduler cannot work", "kai-scheduler"},
+        {GROVE_KIND_VOLCANO_PODGROUP, "not served: profile volcano cannot work", "volcano"},
+        {GROVE_KIND_RESOURCECLAIM, "not served: no shared resource claims", NULL},
+        {GROVE_KIND_COMPUTEDOMAIN, "not served: no automatic NVLink domains", NULL}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char what[160];
         (void)snprintf(what, sizeof what, "%s.%s", grove_kind_plural(kinds[i].kind),
                        grove_kind_group(kinds[i].kind));
-        int64_t n = count(v, kinds[i].kind);
-        say(v, n < 0 ? "note" : "ok", what, n < 0 ? kinds[i].without : "");
+        int missing = count(v, kinds[i].kind) < 0;
+        int needed = missing && is_asked_for(v, kinds[i].scheduler);
+        say(v, needed ? "bad" : missing ? "note" : "ok", what, missing ? kinds[i].without : "");
     }
 }
 
@@ -140,6 +181,51 @@ static void check_nodes(visit *v) {
     say(v, n < 0 ? "note" : ready > 0 ? "ok" : "bad", "nodes", n < 0 ? v->e.message : text);
 }
 
+/* ---- sets and gangs ---- */
+
+/* Times of objects compare as texts. */
+static int is_stuck(const grove_node *object) {
+    char limit[32];
+    struct tm tm;
+    time_t at = time(NULL) - STUCK_SECONDS;
+    const char *deleted = grove_node_text(
+        grove_node_at_path(object, "/metadata/deletionTimestamp"));
+    return deleted && gmtime_r(&at, &tm) &&
+           strftime(limit, sizeof limit, "%Y-%m-%dT%H:%M:%SZ", &tm) > 0 &&
+           strcmp(deleted, limit) < 0;
+}
+
+static void check_sets(visit *v) {
+    int64_t n = count(v, GROVE_KIND_PODCLIQUESET), stuck = 0;
+    char text[160];
+    const grove_node *items = grove_node_get(errand_answer(&v->e), "items"), *set;
+    for (set = n > 0 ? grove_node_first(items) : NULL; set; set = grove_node_next(items, set)) {
+        stuck += is_stuck(set);
+    }
+    if (stuck > 0) {
+        (void)snprintf(text, sizeof text,
+                       "%lld of them are being deleted and do not go: is the operator running?",
+                       (long long)stuck);
+        say(v, "bad", "podcliquesets", text);
+    }
+}
+
+static void check_gangs(visit *v) {
+    int64_t n = count(v, GROVE_KIND_PODGANG), waiting = 0;
+    char text[160];
+    const grove_node *items = grove_node_get(errand_answer(&v->e), "items"), *gang;
+    for (gang = n > 0 ? grove_node_first(items) : NULL; gang; gang = grove_node_next(items, gang)) {
+        const char *phase = grove_node_text(grove_node_at_path(gang, "/status/phase"));
+        waiting += !phase || strcmp(phase, "Pending") == 0;
+    }
+    if (waiting > 0) {
+        (void)snprintf(text, sizeof text,
+                       "%lld of %lld wait for nodes; why: grovectl explain podgang/NAME",
+                       (long long)waiting, (long long)n);
+        say(v, "note", "podgangs", text);
+    }
+}
+
 static int examine(const live_access *access) {
     visit v = {.bad = 0};
     if (errand_begin(&v.e, "grovectl", access->kubeconfig, access->context) < 0) {
@@ -155,6 +241,8 @@ static int examine(const live_access *access) {
     check_lease(&v);
     check_optional(&v);
     check_nodes(&v);
+    check_sets(&v);
+    check_gangs(&v);
     errand_end(&v.e);
     return v.bad ? EXIT_REFUSED : EXIT_OK;
 }

@@ -2,6 +2,7 @@
 /* grovectl whatif: which gangs would keep or find room if nodes went or came. */
 #include "chart.h"
 #include "io.h"
+#include "live.h"
 #include "snapshot.h"
 #include "verbs.h"
 
@@ -19,12 +20,13 @@
 static const char help[] =
     "usage: grovectl whatif --cluster FILE [--lose KEY=VALUE]... [--add NODES]... [--config FILE]\n"
     "                       [-o text|json] [--picture FILE.svg|FILE.html]\n"
+    "       grovectl whatif --kubeconfig FILE [--context NAME] ...\n"
     "\n"
     "Takes nodes away from a cluster, adds others, and says which gangs stay whole, which would "
     "find other\n"
     "room for what they lost, and which would not. FILE is a cluster as for grovectl explain. "
     "Nothing is\n"
-    "contacted; pods that stay where they are are never moved to make room.\n"
+    "changed; pods that stay where they are are never moved to make room.\n"
     "\n"
     "  --lose KEY=VALUE  nodes whose label KEY is VALUE; KEY may be the last word of the label "
     "(rack=r3),\n"
@@ -41,6 +43,7 @@ static const char help[] =
 typedef struct request {
     grove_env *env;
     const char *cluster_path, *config_path;
+    live_access access;
     const char *lose[CHANGES_MAX], *add[CHANGES_MAX];
     int n_lose, n_add, json;
     const char *picture;
@@ -411,7 +414,7 @@ static int run(request *q) {
     grove_engine *engine = NULL;
     unsigned lost = 0, displaced = 0;
     int64_t now = (int64_t)time(NULL) * INT64_C(1000000000);
-    int code = io_read_objects(q->env, q->cluster_path, 0, &all);
+    int code = live_or_file(q->env, &q->access, q->cluster_path, &all);
     code = code == EXIT_OK ? io_add_volumes(q->config, &all) : code;
     code = code == EXIT_OK ? change_cluster(q, &all, &lost, &displaced) : code;
     code = code == EXIT_OK ? snapshot_engine(q->env, q->config, BINDERS, &q->objects, now, &engine)
@@ -450,11 +453,11 @@ int cmd_whatif(int argc, char **argv) {
             q.lose[q.n_lose++] = value;
         } else if (value && strcmp(word, "--add") == 0 && q.n_add < CHANGES_MAX) {
             q.add[q.n_add++] = value;
-        } else {
+        } else if (!live_option(&q.access, word, value)) {
             return usage();
         }
     }
-    if (!q.cluster_path || grove_env_new(NULL, &q.env) < 0) {
+    if ((!q.cluster_path && !q.access.asked) || grove_env_new(NULL, &q.env) < 0) {
         return usage();
     }
     int code = io_read_config(q.env, q.config_path, &q.config);
