@@ -96,8 +96,11 @@ typedef struct gv_decided {
     gv_arena arena;
     grove_placement placement;
     gv_str ns, set;
-    uint32_t unplaced; /* pods that got no node although the gang was placed */
-    int64_t priority;  /* of a gang whose places are held for it (NOMINATED) */
+    uint32_t unplaced;         /* pods that got no node although the gang was placed */
+    uint64_t terms;            /* what the gang asked for: stale.c */
+    const uint64_t *node_sigs; /* parallel to the placed pods: what their nodes were */
+    bool gated;                /* its pods are released towards their places; somebody else binds */
+    int64_t priority;          /* of a gang whose places are held for it (NOMINATED) */
 } gv_decided;
 
 /* A gang, or one pod of it, that has to make room until it is seen to go. Texts in its arena. */
@@ -244,6 +247,8 @@ grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *er
 /* The decisions for gangs of one set, as the planner takes them; pointers live until the next call. */
 grove_status gv_engine_decisions_of(grove_engine *e, gv_str ns, gv_str set,
                                     const grove_placement *const **out, uint32_t *out_n);
+/* Takes the decision about a gang back: decide again. */
+grove_status gv_engine_withdraw(grove_engine *e, gv_str ns, gv_str gang);
 /* A pod of the gang could not be bound: decide again. */
 grove_status gv_engine_binding_failed(grove_engine *e, gv_str ns, gv_str pod);
 uint32_t gv_engine_gangs_waiting(const grove_engine *e);
@@ -258,6 +263,17 @@ grove_status gv_engine_disruptions_of(grove_engine *e, gv_str ns, gv_str set,
 grove_status gv_engine_eviction_refused(grove_engine *e, gv_str ns, gv_str pod);
 int64_t gv_engine_spared_deadline(const grove_engine *e);
 void gv_engine_victims_fini(grove_engine *e);
+
+/* ---- stale.c ---- */
+/* What is known of a gang and of a node when a decision is made. */
+grove_status gv_engine_gang_terms(grove_engine *e, gv_str ns, gv_str gang, uint64_t *out);
+uint64_t gv_engine_node_sig(const grove_engine *e, const char *node);
+/* Decisions of the set that were made from what is no longer so are taken back; their gangs are looked at
+ * again, at once. */
+grove_status gv_engine_decide_stale_anew(grove_engine *e, gv_set *set, int64_t now,
+                                         grove_error *err);
+/* Whether the action follows a decision that holds no longer. */
+grove_status gv_engine_follows_stale(grove_engine *e, const grove_action *a, bool *out);
 
 /* ---- settings.c ---- */
 /* The configuration with the cluster's topology bindings, classes and templates. */

@@ -122,8 +122,9 @@ gv_decided *gv_gangs_answer(grove_engine *e, gv_str ns, gv_str gang, gv_str set)
 grove_status gv_gangs_keep_places(grove_engine *e, gv_decided *d, const gv_view_gang *gang,
                                   grove_error *err) {
     grove_placed_pod *pods = gv_arena_array(&d->arena, grove_placed_pod, gang->n_seats + 1);
+    uint64_t *sigs = gv_arena_array(&d->arena, uint64_t, gang->n_seats + 1);
     uint32_t n = 0;
-    if (!pods) {
+    if (!pods || !sigs) {
         return gv_error_nomem(err);
     }
     for (uint32_t i = 0, at = 0; i < gang->n_seats; i++) {
@@ -142,6 +143,8 @@ grove_status gv_gangs_keep_places(grove_engine *e, gv_decided *d, const gv_view_
         if (!pods[n].pod || !pods[n].uid || !pods[n].node) {
             return gv_error_nomem(err);
         }
+        sigs[n] = gv_engine_node_sig(e, pods[n].node);
+        d->gated = d->gated || seat->pod->n_gates > 0;
         grove_status st = gv_view_assume(&e->view, uid, nodes[at], seat->class_id, err);
         if (st < 0) {
             return st;
@@ -149,8 +152,12 @@ grove_status gv_gangs_keep_places(grove_engine *e, gv_decided *d, const gv_view_
         n++;
     }
     d->placement.pods = pods;
+    d->node_sigs = sigs;
     d->placement.n_pods = n;
     d->unplaced = gang->n_seats + gang->left_out - n;
+    if (gv_engine_gang_terms(e, d->ns, gv_str_c(d->placement.gang), &d->terms) < 0) {
+        return gv_error_nomem(err);
+    }
     return GROVE_OK;
 }
 
@@ -654,16 +661,17 @@ grove_status gv_engine_decisions_of(grove_engine *e, gv_str ns, gv_str set,
     return GROVE_OK;
 }
 
-grove_status gv_engine_binding_failed(grove_engine *e, gv_str ns, gv_str pod_name) {
-    const gv_object *pod = gv_store_get(e->store, GV_KIND_POD, ns, pod_name);
-    if (!pod) {
-        return GROVE_OK;
-    }
-    gv_str gang = gv_str_c(pod->u.pod.gang);
+grove_status gv_engine_withdraw(grove_engine *e, gv_str ns, gv_str gang) {
+    grove_status st = gv_engine_check_gang(e, ns, gang); /* first: both may be the decision's own */
     gv_str key = gv_engine_key(&e->op_text, ns, gang);
-    if (!key.p) {
+    if (st < 0 || !key.p) {
         return GROVE_E_NOMEM;
     }
     gv_gangs_take_back(e, key);
-    return gv_engine_check_gang(e, ns, gang);
+    return GROVE_OK;
+}
+
+grove_status gv_engine_binding_failed(grove_engine *e, gv_str ns, gv_str pod_name) {
+    const gv_object *pod = gv_store_get(e->store, GV_KIND_POD, ns, pod_name);
+    return pod ? gv_engine_withdraw(e, ns, gv_str_c(pod->u.pod.gang)) : GROVE_OK;
 }

@@ -166,8 +166,11 @@ static grove_status make_plan(grove_engine *e, gv_set *set, int64_t now, grove_e
                              .seed = e->seed,
                              .bind_schedulers = e->bind_schedulers};
     grove_plan *plan = NULL;
-    grove_status st = gv_engine_decisions_of(e, gv_str_c(set->ns), gv_str_c(set->name),
-                                             &rq.placements, &rq.n_placements);
+    grove_status st = gv_engine_decide_stale_anew(e, set, now, err);
+    if (st == GROVE_OK) {
+        st = gv_engine_decisions_of(e, gv_str_c(set->ns), gv_str_c(set->name), &rq.placements,
+                                    &rq.n_placements);
+    }
     if (st == GROVE_OK) {
         st = gv_engine_disruptions_of(e, gv_str_c(set->ns), gv_str_c(set->name), &rq.disruptions,
                                       &rq.n_disruptions);
@@ -354,6 +357,14 @@ static grove_status hand_out(grove_engine *e, gv_set *set, int64_t now, bool *ou
     }
     if (gv_engine_awaits_survey(set, a)) {
         return gv_engine_survey(e, set, out, err);
+    }
+    bool stale = false;
+    if (gv_engine_follows_stale(e, a, &stale) < 0) {
+        return gv_error_nomem(err);
+    }
+    if (stale) {
+        set->dropped = set->dirty = true;
+        return GROVE_OK;
     }
     uint64_t token = e->next_token + 1;
     if (a->verb != GROVE_VERB_EVENT) {
