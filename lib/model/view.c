@@ -344,6 +344,8 @@ grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_
         .topology = read_topology(t),
         .cross_gang_pack = read_wish(gv_get_str(t, "crossGangPack")),
         .sticky = read_wish(gv_get_str(typed(t, "placement", GROVE_OBJECT), "sticky")),
+        .free_domains = gv_str_is(gv_get_str(typed(t, "placement", GROVE_OBJECT), "scaleIn"),
+                                  "FreeDomains"),
         .gang_wait = read_gang_wait(typed(t, "gangWait", GROVE_OBJECT)),
         .termination_delay = gv_get_str(t, "terminationDelay"),
     };

@@ -140,6 +140,7 @@ typedef struct gv_pcs {
     gv_topology topology;
     gv_wish cross_gang_pack; /* scaled gangs in the domain of their base gang; an extension */
     gv_wish sticky;          /* pods return to where their index was; an extension */
+    bool free_domains; /* placement.scaleIn: who is given up leaves whole domains; an extension */
     gv_gang_wait_spec gang_wait;
     gv_str termination_delay; /* Go duration text; "" none */
     const gv_clique *cliques;

@@ -22,7 +22,9 @@ static grove_status scale_in(gv_work *w, gv_work_clique *c, uint32_t excess) {
     for (uint32_t i = 0; i < c->n_pods; i++) {
         excess -= c->goes[i] && excess > 0 ? 1u : 0u; /* a rolling update takes it down already */
     }
-    gv_pod_victims(w, c, order);
+    if (!gv_pod_victims(w, c, order)) {
+        return gv_work_nomem(w);
+    }
     for (uint32_t i = 0; i < c->n_pods && excess > 0; i++) {
         if (c->goes[gv_pod_place(c, order[i])]) {
             continue;

@@ -13,8 +13,24 @@ static gv_str target_hash(const gv_work *w, const gv_work_clique *c) {
     return current ? c->progress.clique_hash : c->memo->hash_label;
 }
 
+typedef struct choice {
+    const gv_work_clique *c;
+    gv_str target;
+    const uint32_t *ranks; /* NULL: none */
+} choice;
+
+/* Whose domain is to be freed first. */
+static int compare_ranks(const gv_pod *a, const gv_pod *b, const choice *by) {
+    if (by->ranks == NULL) {
+        return 0;
+    }
+    uint32_t x = by->ranks[gv_pod_place(by->c, a)], y = by->ranks[gv_pod_place(by->c, b)];
+    return (x > y) - (x < y);
+}
+
 /* < 0: a goes before b. Where all else is equal the higher index goes, so that the order is total. */
-static int compare(const gv_pod *a, const gv_pod *b, gv_str target) {
+static int compare(const gv_pod *a, const gv_pod *b, const choice *by) {
+    gv_str target = by->target;
     bool bound_a = gv_pod_is_bound(a), bound_b = gv_pod_is_bound(b);
     if (bound_a != bound_b) {
         return bound_a ? 1 : -1;
@@ -31,6 +47,10 @@ static int compare(const gv_pod *a, const gv_pod *b, gv_str target) {
     if (old_a != old_b) {
         return old_a ? -1 : 1;
     }
+    int rank = compare_ranks(a, b, by);
+    if (rank != 0) {
+        return rank;
+    }
     bool timed_a = a->head.created != GV_TIME_NONE, timed_b = b->head.created != GV_TIME_NONE;
     if (timed_a != timed_b) {
         return timed_a ? 1 : -1;
@@ -45,16 +65,16 @@ static int compare(const gv_pod *a, const gv_pod *b, gv_str target) {
 }
 
 /* Sifts down in a heap whose top is the one to stay longest. */
-static void sift(const gv_pod **v, uint32_t n, uint32_t at, gv_str target) {
+static void sift(const gv_pod **v, uint32_t n, uint32_t at, const choice *by) {
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= n) {
             return;
         }
-        if (child + 1 < n && compare(v[child], v[child + 1], target) < 0) {
+        if (child + 1 < n && compare(v[child], v[child + 1], by) < 0) {
             child++;
         }
-        if (compare(v[at], v[child], target) >= 0) {
+        if (compare(v[at], v[child], by) >= 0) {
             return;
         }
         const gv_pod *swap = v[at];
@@ -64,8 +84,8 @@ static void sift(const gv_pod **v, uint32_t n, uint32_t at, gv_str target) {
     }
 }
 
-void gv_pod_victims(const gv_work *w, const gv_work_clique *c, const gv_pod **out) {
-    gv_str target = target_hash(w, c);
+bool gv_pod_victims(gv_work *w, const gv_work_clique *c, const gv_pod **out) {
+    choice by = {.c = c, .target = target_hash(w, c)};
     uint32_t n = c->n_pods;
     if (c->want->group != GV_STANDALONE) {
         /* Ranks of a group's clique stay without a gap: the highest indices go, whatever their state. The
@@ -73,16 +93,20 @@ void gv_pod_victims(const gv_work *w, const gv_work_clique *c, const gv_pod **ou
         for (uint32_t i = 0; i < n; i++) {
             out[i] = c->pods[n - 1 - i];
         }
-        return;
+        return true;
+    }
+    if (!gv_freeing_ranks(w, c, &by.ranks)) {
+        return false;
     }
     memcpy((void *)out, (const void *)c->pods, n * sizeof *out);
     for (uint32_t i = n / 2; i > 0; i--) {
-        sift(out, n, i - 1, target);
+        sift(out, n, i - 1, &by);
     }
     for (uint32_t i = n; i > 1; i--) {
         const gv_pod *swap = out[0];
         out[0] = out[i - 1];
         out[i - 1] = swap;
-        sift(out, i - 1, 0, target);
+        sift(out, i - 1, 0, &by);
     }
+    return true;
 }
