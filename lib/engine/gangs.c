@@ -161,8 +161,18 @@ grove_status gv_gangs_keep_places(grove_engine *e, gv_decided *d, const gv_view_
     return GROVE_OK;
 }
 
-/* One line for conditions and events; grove_sched_explain has the whole story. */
-static grove_status keep_explanation(grove_engine *e, gv_decided *d, grove_error *err) {
+/* The value of a node's label; "" when there is none. */
+static const char *label_of(const grove_engine *e, uint32_t node, const char *key) {
+    const char *name = grove_sched_node_name(e->view.sched, node);
+    const gv_object *o = name ? gv_store_get(e->store, GV_KIND_NODE, GV_STR(""), gv_str_c(name))
+                              : NULL;
+    const char *value = o && key ? gv_node_record_label(&o->u.node, gv_str_c(key)) : NULL;
+    return value ? value : "";
+}
+
+/* One line for conditions and events, with the level that blocks; grove_sched_explain has the whole story. */
+static grove_status keep_explanation(grove_engine *e, gv_decided *d, const gv_view_gang *gang,
+                                     grove_error *err) {
     grove_certificate proof = {.size = (uint32_t)sizeof proof};
     if (grove_decision_certificate(e->view.decision, &proof) < 0) {
         d->placement.reason = grove_reason_name(GROVE_REASON_BUDGET);
@@ -170,13 +180,17 @@ static grove_status keep_explanation(grove_engine *e, gv_decided *d, grove_error
         return GROVE_OK;
     }
     const char *what = grove_sched_resource_name(e->view.sched, proof.resource);
+    const char *key = grove_sched_level_key(e->view.sched, gang->topology, proof.level);
+    const char *nearest = label_of(e, proof.nearest, key);
+    const char *which = nearest[0] ? gv_arena_fmt(&d->arena, ", %s,", nearest) : "";
     d->placement.reason = grove_reason_name(proof.reason);
     d->placement.text = gv_arena_fmt(
         &d->arena,
-        "no place for the whole gang: %s in each of %u domains; the nearest has %lld of %lld %s",
-        d->placement.reason, proof.candidates, (long long)proof.have, (long long)proof.need,
-        what ? what : "pods");
-    return d->placement.text ? GROVE_OK : gv_error_nomem(err);
+        "no place for the whole gang: %s in each of %u domains%s%s; the nearest%s has %lld of "
+        "%lld %s",
+        d->placement.reason, proof.candidates, key ? " of " : "", key ? key : "",
+        which ? which : "", (long long)proof.have, (long long)proof.need, what ? what : "pods");
+    return which && d->placement.text ? GROVE_OK : gv_error_nomem(err);
 }
 
 /*
@@ -185,10 +199,7 @@ static grove_status keep_explanation(grove_engine *e, gv_decided *d, grove_error
  */
 static grove_status explain_anchor(grove_engine *e, gv_decided *d, const gv_view_anchor *anchor,
                                    grove_error *err) {
-    const char *name = grove_sched_node_name(e->view.sched, anchor->node);
-    const gv_object *node = gv_store_get(e->store, GV_KIND_NODE, GV_STR(""),
-                                         gv_str_c(name ? name : ""));
-    const char *value = node ? gv_node_record_label(&node->u.node, gv_str_c(anchor->key)) : NULL;
+    const char *value = label_of(e, anchor->node, anchor->key);
     grove_status st = grove_gang_anchor(e->view.gang, anchor->level, anchor->node,
                                         GROVE_STRENGTH_NONE);
     if (st == GROVE_OK) {
@@ -201,7 +212,7 @@ static grove_status explain_anchor(grove_engine *e, gv_decided *d, const gv_view
     d->placement.reason = "AnchorDomainFull";
     d->placement.text = gv_arena_fmt(
         &d->arena, "anchor domain full: %s=%s, the domain of gang %.*s, has no room (%s); %s",
-        anchor->key, value ? value : "", (int)anchor->gang.n, anchor->gang.p, d->placement.text,
+        anchor->key, value, (int)anchor->gang.n, anchor->gang.p, d->placement.text,
         elsewhere ? "another domain has" : "no other domain has either");
     return d->placement.text ? GROVE_OK : gv_error_nomem(err);
 }
@@ -224,7 +235,7 @@ static grove_status keep_decision(grove_engine *e, gv_str ns, gv_str name, gv_st
     } else {
         d->placement.verdict = verdict == GROVE_INFEASIBLE ? GROVE_VERDICT_INFEASIBLE
                                                            : GROVE_VERDICT_UNKNOWN;
-        st = keep_explanation(e, d, err);
+        st = keep_explanation(e, d, gang, err);
         if (st == GROVE_OK && verdict == GROVE_INFEASIBLE && gang->anchor.key) {
             st = explain_anchor(e, d, &gang->anchor, err);
         }

@@ -350,6 +350,7 @@ grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_
     if (st == GROVE_OK) {
         st = gang_topology(v, config, podgang, &d.topology, err);
     }
+    out->topology = d.topology;
     if (st == GROVE_OK) {
         st = fill_gang(&d, podgang);
     }

@@ -61,7 +61,8 @@ typedef struct gv_view_gang {
     const gv_view_seat **seats; /* podgroup by podgroup, pods by index; in the view's scratch */
     const char *incomplete;     /* why not complete: static text */
     gv_view_anchor anchor;
-    bool tied; /* where it may be depends on where others of its set are */
+    uint32_t topology; /* of the placement engine: whose levels its constraints mean */
+    bool tied;         /* where it may be depends on where others of its set are */
 } gv_view_gang;
 
 grove_status gv_view_init(gv_view *v, grove_env *env, grove_error *err);

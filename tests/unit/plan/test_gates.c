@@ -71,6 +71,40 @@ static void test_bind(void **state) {
     cluster_close(&c);
 }
 
+/* Each adapter gives the guarantee, or the PodGang says from its first status on that nobody does. */
+static void test_every_adapter_enforces_or_says_so(void **state) {
+    static const struct {
+        const char *profile;
+        const char *missing; /* status of the condition; "": it is not there */
+    } all[] = {
+        {"name: default-scheduler", "True"},
+        {"name: default-scheduler, config: {gangScheduling: true}", ""},
+        {"name: kai-scheduler", ""},
+        {"name: volcano", ""},
+        {"name: lpx-scheduler", "True"},
+        {"name: grove-scheduler", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char text[256], name[64];
+        cluster c;
+        sscanf(all[i].profile, "name: %63[a-z-]", name);
+        snprintf(text, sizeof text,
+                 "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n"
+                 "scheduler: {defaultProfileName: %s, profiles: [{%s}]}\n",
+                 name, all[i].profile);
+        cluster_open(&c, "s");
+        load_config(&c, text);
+        cluster_add(&c, SET_ONE);
+        cluster_settle(&c, 12);
+        assert_string_equal(cluster_text(&c, GV_KIND_PODGANG, "s-0", "/status/phase"), "Pending");
+        assert_string_equal(
+            cluster_condition(&c, GV_KIND_PODGANG, "s-0", "libgrove.io/GangNotEnforced"),
+            all[i].missing);
+        cluster_close(&c);
+    }
+}
+
 static void test_unplaced_gang_says_why(void **state) {
     (void)state;
     cluster c;
@@ -276,6 +310,7 @@ static void test_pods_say_so_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bind),
+        cmocka_unit_test(test_every_adapter_enforces_or_says_so),
         cmocka_unit_test(test_unplaced_gang_says_why),
         cmocka_unit_test(test_release_without_constraint),
         cmocka_unit_test(test_release_into_domain),
