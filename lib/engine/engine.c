@@ -102,6 +102,8 @@ grove_status grove_engine_new(grove_env *env, const grove_engine_options *option
     e->env = grove_env_ref(env);
     gv_map_init(&e->sets, env);
     gv_map_init(&e->gangs_to_check, env);
+    gv_map_init(&e->held, env);
+    e->held_until = GROVE_NEVER;
     gv_map_init(&e->decided, env);
     gv_map_init(&e->condemned, env);
     gv_map_init(&e->spared, env);
@@ -552,6 +554,7 @@ int64_t grove_engine_deadline(const grove_engine *e) {
     }
     int64_t at = gv_engine_sets_deadline(e), spared = gv_engine_spared_deadline(e);
     at = spared < at ? spared : at;
+    at = e->held_until < at ? e->held_until : at;
     return e->next_resync < at ? e->next_resync : at;
 }
 

@@ -153,6 +153,8 @@ struct grove_engine {
     GV_VEC(gv_engine_watch) watches;
 
     gv_map gangs_to_check; /* "ns/name" -> non-NULL */
+    gv_map held;           /* the same: gangs whose remembered places are about to be left */
+    int64_t held_until;    /* of the first of them; GROVE_NEVER */
     gv_map decided;        /* "ns/name" of the gang -> gv_decided */
     gv_map condemned;      /* "ns/gang", of one pod "ns/gang/pod" -> gv_condemned */
     gv_map spared;         /* "ns/name" of the base gang -> gv_spared */

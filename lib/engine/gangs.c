@@ -50,6 +50,7 @@ void gv_engine_gangs_fini(grove_engine *e) {
     }
     gv_map_fini(&e->decided);
     gv_map_fini(&e->gangs_to_check);
+    gv_map_fini(&e->held);
     gv_vec_fini(e->env, &e->placements);
 }
 
@@ -336,6 +337,13 @@ void gv_gangs_take_back(grove_engine *e, gv_str key) {
     gv_gangs_drop(e, key);
 }
 
+/* Not before the places that the gang remembers are left, which is soon. */
+static grove_status hold(grove_engine *e, gv_str key, int64_t until) {
+    gv_gangs_take_back(e, key);
+    e->held_until = until < e->held_until ? until : e->held_until;
+    return gv_map_put(&e->held, key, e) ? GROVE_OK : GROVE_E_NOMEM;
+}
+
 static bool is_suspended(const grove_engine *e, gv_str ns, gv_str set) {
     const gv_object *o = set.n ? gv_store_get(e->store, GV_KIND_PODCLIQUESET, ns, set) : NULL;
     return o != NULL && gv_set_is_suspended(gv_object_node(o));
@@ -383,6 +391,10 @@ static grove_status look_at(grove_engine *e, candidate *c, uint32_t flags, grove
     if (!gang.complete) {
         gv_gangs_drop(e, c->key);
         return GROVE_OK;
+    }
+    int64_t until = gv_view_leaving(e->store, ns, c->podgang, &gang);
+    if (until > e->now) {
+        return hold(e, c->key, until) < 0 ? gv_error_nomem(err) : GROVE_OK;
     }
     c->fresh = true;
     return decide(e, ns, name, set, &gang, err);
@@ -611,10 +623,26 @@ static grove_status make_room(grove_engine *e, candidate *const *list, uint32_t 
     return st;
 }
 
+static grove_status check_held(grove_engine *e) {
+    gv_map_entry *entry;
+    for (uint32_t i = 0; (entry = gv_map_next(&e->held, &i));) {
+        if (!gv_map_put(&e->gangs_to_check, (gv_str){entry->key, entry->key_len}, e)) {
+            return GROVE_E_NOMEM;
+        }
+    }
+    gv_map_clear(&e->held);
+    e->held_until = GROVE_NEVER;
+    return GROVE_OK;
+}
+
 grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *err) {
     grove_status looked = gv_victims_review(e, now);
-    if (looked == GROVE_OK && gv_store_take_capacity_mark(e->store)) {
+    bool room = looked == GROVE_OK && gv_store_take_capacity_mark(e->store);
+    if (room) {
         looked = gv_gangs_mark_waiting(e);
+    }
+    if (looked == GROVE_OK && (room || e->held_until <= now)) {
+        looked = check_held(e);
     }
     if (looked < 0) {
         return gv_error_nomem(err);

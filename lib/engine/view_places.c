@@ -2,6 +2,7 @@
 /*
  * What a PodGang remembers, as wishes for the placement engine: each pod back on the node its index had, and
  * a scaled gang in the domain of its base. Wishes only: they decide between places that are otherwise alike.
+ * A place that the predecessor is about to leave is no place yet: that much a pod waits.
  */
 #include "engine/view_sched.h"
 #include "model/labels.h"
@@ -80,4 +81,57 @@ grove_status gv_view_recall(gv_view *v, const grove_store *store, uint32_t topol
     gv_str domain = annotation(of ? gv_object_node(of) : podgang, GV_ANNOTATION_ANCHOR);
     grove_status st = wish_nodes(v, annotation(podgang, GV_ANNOTATION_PLACES), gang);
     return st == GROVE_OK ? wish_domain(v, store, topology, domain) : st;
+}
+
+/* ---- predecessors ---- */
+
+/* How long after its time a pod may still be on its way out before nobody waits for it. */
+#define LATE_NS INT64_C(30000000000)
+
+static bool remembers(gv_str places, const gv_pod *pod) {
+    gv_str rest = gv_places_of(places, gv_str_c(pod->clique)), node = {NULL, 0};
+    int64_t index = -1;
+    while (index < pod->index && gv_places_next(&rest, &index, &node)) {
+        if (index == pod->index) {
+            return gv_str_eq(node, gv_str_c(pod->node));
+        }
+    }
+    return false;
+}
+
+static bool has_seat(const gv_view_gang *gang, const gv_pod *before) {
+    for (uint32_t i = 0; i < gang->n_seats; i++) {
+        const gv_pod *pod = gang->seats[i]->pod;
+        if (pod->index == before->index && pod->clique == before->clique) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_on_ready_node(const grove_store *store, const gv_pod *pod) {
+    const gv_object *o = gv_store_get(store, GV_KIND_NODE, GV_STR(""), gv_str_c(pod->node));
+    return o && (o->u.node.flags & (GV_NODE_READY | GV_NODE_UNSCHEDULABLE)) == GV_NODE_READY;
+}
+
+int64_t gv_view_leaving(const grove_store *store, gv_str ns, const grove_node *podgang,
+                        const gv_view_gang *gang) {
+    gv_str places = annotation(podgang, GV_ANNOTATION_PLACES);
+    int64_t until = GV_TIME_NONE;
+    if (places.n == 0) {
+        return until;
+    }
+    const gv_list *pods = gv_store_of_gang(
+        store, ns, gv_node_get_str(gv_node_path(podgang, "metadata"), "name"));
+    for (const gv_object *o = pods->first; o; o = gv_list_next(o, GV_LIST_GANG)) {
+        const gv_pod *pod = &o->u.pod;
+        bool leaves = (pod->head.flags & GV_HEAD_TERMINATING) != 0 && gv_pod_is_bound(pod) &&
+                      !gv_pod_is_final(pod) && pod->head.deleted != GV_TIME_NONE;
+        if (leaves && remembers(places, pod) && has_seat(gang, pod) &&
+            is_on_ready_node(store, pod)) {
+            int64_t by = pod->head.deleted + LATE_NS;
+            until = by > until ? by : until;
+        }
+    }
+    return until;
 }

@@ -109,5 +109,9 @@ grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_
 /* view_places.c: adds what the PodGang remembers to the gang just described, as wishes. */
 grove_status gv_view_recall(gv_view *v, const grove_store *store, uint32_t topology, gv_str ns,
                             const grove_node *podgang, const gv_view_gang *gang);
+/* Until when a pod of the gang just described should wait for the node that it remembers, which its predecessor
+ * is about to leave; GV_TIME_NONE: nothing is worth waiting for. */
+int64_t gv_view_leaving(const grove_store *store, gv_str ns, const grove_node *podgang,
+                        const gv_view_gang *gang);
 
 #endif
