@@ -104,6 +104,7 @@ typedef struct gv_k8s {
     gv_k8s_list sent, ended;
     gv_k8s_call *chains[GV_K8S_CHAINS]; /* first open write of each object, by hash */
     uint32_t in_flight, window, successes;
+    uint32_t again;    /* calls in queues that were sent before: they may have to wait */
     int64_t fastest;   /* shortest round trip seen */
     uint64_t activity; /* grows with everything that happens */
     gv_k8s_seen seen[GV_K8S_SEEN];

@@ -3,8 +3,10 @@
  * Operations on their way: queues by class, one write of an object at a time, a window that grows with the
  * server's answers and halves with its complaints, and the table of what is sent again.
  */
+#include <stdio.h>
 #include <string.h>
 
+#include <grove/kinds.h>
 #include <grove/sys/util.h>
 
 #include "backend.h"
@@ -106,6 +108,7 @@ static void call_free(gv_k8s_call *c) {
 
 static void enqueue(gv_k8s *k, gv_k8s_call *c, bool in_front) {
     c->is_waiting = true;
+    k->again += c->attempts > 0;
     if (in_front) {
         push_front(&k->queues[c->class], c);
     } else {
@@ -115,6 +118,7 @@ static void enqueue(gv_k8s *k, gv_k8s_call *c, bool in_front) {
 
 static void dequeue(gv_k8s *k, gv_k8s_call *c) {
     c->is_waiting = false;
+    k->again -= c->attempts > 0;
     take(&k->queues[c->class], c);
 }
 
@@ -319,6 +323,17 @@ static int64_t retry_in(gv_k8s *k, gv_k8s_call *c) {
     return c->is_repeatable || c->how == GV_K8S_END_UNSENT ? backoff(k, c) : -1;
 }
 
+/* Its page for paths that lead nowhere says too little to whoever has not installed something. */
+static void name_unknown_kind(gv_k8s_call *c) {
+    char version[96];
+    const char *plural = grove_kind_plural(c->kind);
+    if (c->http == 404 && !c->doc && plural) {
+        (void)snprintf(c->verdict.message, sizeof c->verdict.message,
+                       "the server does not know %s of %s", plural,
+                       gv_k8s_api_version(c->kind, version));
+    }
+}
+
 /* The server's words for a precondition that fails are not always Conflict. */
 static void mend(gv_k8s_call *c) {
     if (c->verdict.status != GROVE_E_REFUSED || c->http != 422 || !c->has_precondition) {
@@ -353,6 +368,7 @@ static grove_status judge(gv_k8s *k, gv_k8s_call *c) {
                         c->doc ? grove_doc_root(c->doc) : NULL,
                         c->reply.len > 0 ? c->reply.data : NULL};
     gv_k8s_judge(&o, &c->verdict);
+    name_unknown_kind(c);
     mend(c);
     return GROVE_OK;
 }
@@ -579,7 +595,8 @@ int64_t gv_k8s_calls_deadline(const gv_k8s *k) {
     if (k->ended.first) {
         return k->now;
     }
-    for (int i = 0; i < GV_K8S_CLASSES && !k->paused; i++) {
+    /* only what is sent again has a time of its own: thousands that wait for their turn cost nothing */
+    for (int i = 0; i < GV_K8S_CLASSES && !k->paused && k->again > 0; i++) {
         for (const gv_k8s_call *c = k->queues[i].first; c; c = c->next) {
             if (c->not_before > k->now && c->not_before < at) {
                 at = c->not_before;

@@ -7,10 +7,13 @@ usage: test_api.py --groved PROGRAM [unittest arguments]
 Virtual time: whatever a request sets going has happened when the next one asks.
 """
 import argparse
+import glob
 import json
 import os
 import sys
 import unittest
+
+import yaml
 
 from groved import MERGE, TABLE, Groved
 
@@ -193,6 +196,26 @@ class Forms(Case):
             have = [[c['name'], c['type'], c['priority']] for c in table['columnDefinitions']]
             with self.subTest(path):
                 self.assertEqual(have, columns)
+
+    def test_columns_are_those_of_the_resource_definitions(self):
+        """The same table is in what is installed on a cluster, whose server adds the name itself."""
+        with open(os.path.join(GOLDEN, 'columns.json'), encoding='utf-8') as f:
+            golden = json.load(f)
+        files = glob.glob(os.path.join(HERE, '..', '..', 'deploy', 'crds', '*', '*.yaml'))
+        seen = set()
+        for name in files:
+            with open(name, encoding='utf-8') as f:
+                definition = yaml.safe_load(f)
+            spec = definition['spec']
+            version = spec['versions'][0]
+            path = f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}"
+            have = [[c['name'], c['type'], c.get('priority', 0)] for c in version['additionalPrinterColumns']]
+            table = self.ask('GET', path, accept=TABLE)
+            with self.subTest(name):
+                self.assertEqual([[c['name'], c['type'], c['priority']] for c in table['columnDefinitions']][1:], have)
+                self.assertEqual(golden.get(path, [None, *have])[1:], have)  # recorded for all that a set brings
+            seen.add(path)
+        self.assertEqual({path for path in golden if 'grove.io' in path} - seen, set())
 
     def test_metadata_only_and_whole_objects(self):
         accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'

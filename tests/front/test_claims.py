@@ -20,6 +20,17 @@ LETTERS = '[bcdfghjklmnpqrstvwxz2456789]{5}'
 PROGRAM = None
 
 
+# Those that say what kubectl shows or does.
+WITH_KUBECTL = ('C008 C023 C028 C039 C069 C070 C071 C085 C101 C104 C132 C133 C136 C137 C138 C144 C146 C148 C149 C151 C162 C169 C184 '
+                'C197 C198 C238 N10 N11').split()
+
+
+class Complete(unittest.TestCase):
+    def test_each_claim_has_a_test(self):
+        words = {word for case in (Disaggregated, TensorParallel) for name in dir(case) if name.startswith('test_') for word in name.split('_')}
+        self.assertEqual([claim for claim in WITH_KUBECTL if claim not in words], [])
+
+
 class Claims(KubectlCase):
     MANIFEST = None
 
@@ -101,7 +112,7 @@ class Disaggregated(Claims):
         self.scale('pclq', f'{SET}-0-decode', 3)
         self.assertEqual([len(self.pods(f'{SET}-0-{c}')) for c in ('router', 'prefill', 'decode')], [2, 4, 3])
 
-    def test_C136_an_outside_controller_writes_both_targets(self):
+    def test_C136_C197_an_outside_controller_writes_both_targets(self):
         for clique, replicas in (('prefill', 6), ('decode', 4)):
             patch = json.dumps({'spec': {'replicas': replicas}})
             path = f'/apis/grove.io/v1alpha1/namespaces/demo/podcliques/{SET}-0-{clique}/scale'

@@ -297,6 +297,36 @@ static void kind_unknown(void **state) {
     close_world(&w);
 }
 
+/* From the third request on the kind is there. */
+static void installed(fake *f, const char *method, const char *url, const char *body,
+                      fake_answer *out) {
+    static const char list[] =
+        "{\"kind\":\"PodGroupList\",\"metadata\":{\"resourceVersion\":\"9\"},\"items\":[{"
+        "\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"8\"}}]}";
+    if (f->n_sent < 3) {
+        missing(f, method, url, body, out);
+    } else if (strstr(url, "watch=1")) {
+        ok(out, "", 0, true);
+    } else {
+        ok(out, list, sizeof list - 1, false);
+    }
+}
+
+static void kind_found_later(void **state) {
+    (void)state;
+    world w = {.f = {.piece = 100}};
+    open_world(&w, installed, 0);
+    begin(&w.b, GROVE_KIND_KAI_PODGROUP, NULL);
+    (void)look(&w.b, START, &w.s);
+    (void)look(&w.b, START + 60 * SECOND, &w.s);
+    assert_string_equal(w.s.text, "SYNCED 0\n");
+    (void)look(&w.b, START + 120 * SECOND, &w.s);
+    assert_string_equal(w.s.text, "SYNCED 0\nADDED PodGroup/a 8\n");
+    assert_non_null(strstr(w.f.log[w.f.n_sent - 1], "watch=1"));
+    assert_non_null(strstr(w.f.log[w.f.n_sent - 1], "resourceVersion=9"));
+    close_world(&w);
+}
+
 static void down(fake *f, const char *method, const char *url, const char *body, fake_answer *out) {
     (void)f;
     (void)method;
@@ -424,12 +454,19 @@ static void out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(watchlist),           cmocka_unit_test(falls_back_to_pages),
-        cmocka_unit_test(expired_event),       cmocka_unit_test(expired_status),
-        cmocka_unit_test(second_page_expires), cmocka_unit_test(kind_unknown),
-        cmocka_unit_test(backs_off),           cmocka_unit_test(nonsense_is_survived),
-        cmocka_unit_test(cancels_itself),      cmocka_unit_test(falls_silent),
-        cmocka_unit_test(always_expired),      cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(watchlist),
+        cmocka_unit_test(falls_back_to_pages),
+        cmocka_unit_test(expired_event),
+        cmocka_unit_test(expired_status),
+        cmocka_unit_test(second_page_expires),
+        cmocka_unit_test(kind_unknown),
+        cmocka_unit_test(kind_found_later),
+        cmocka_unit_test(backs_off),
+        cmocka_unit_test(nonsense_is_survived),
+        cmocka_unit_test(cancels_itself),
+        cmocka_unit_test(falls_silent),
+        cmocka_unit_test(always_expired),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
