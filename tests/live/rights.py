@@ -13,6 +13,7 @@ from stage import GROVE, Stage, a_set, clique
 ACCOUNT = f'system:serviceaccount:{OWN}:grove-operator'
 # What reads and watches together is one right: a server that streams lists asks for watch alone, an older one for list.
 TOGETHER = {'list': 'watch', 'watch': 'watch', 'get': None, 'update': 'update', 'create': 'create', 'patch': 'patch', 'delete': 'delete'}
+LONGEST = 30  # seconds for a step that never comes to its end
 BINDING = '/apis/grove.io/v1alpha1/clustertopologybindings'
 LEVELS = [{'domain': 'block', 'key': 'live.libgrove.io/block'}, {'domain': 'rack', 'key': 'live.libgrove.io/rack'}]
 
@@ -51,7 +52,7 @@ def rights_of(objects):
 
 
 class Drive:
-    """A life that asks for everything that the rights allow; each step begins when the one before it has come to something."""
+    """A life that asks for everything that the rights allow; each step begins when the one before it is done, or after a while."""
 
     def __init__(self, stage, ns):
         self.c, self.stage, self.ns = stage.c, stage, ns
@@ -93,8 +94,15 @@ class Drive:
     def is_up(self):
         return self.stage.available(self.ns) == 2
 
+    def is_there(self, plural, name, base=GROVE):
+        return self.c.call('GET', self.at(plural, name, base))[0] == 200
+
     def shrink_group(self):
         self.change(self.at('podcliquescalinggroups', 'demo-0-cell') + '/scale', {'spec': {'replicas': 1}})
+
+    def is_shrunk_group(self):
+        return not self.is_there('podcliques', 'demo-0-cell-1-lead') and not self.is_there(
+            'podgangs', 'demo-0-cell-0', '/apis/scheduler.grove.io/v1alpha1')
 
     def spoil(self):
         """Somebody changes children, and the set is changed."""
@@ -114,14 +122,26 @@ class Drive:
         self.change(self.at('podcliquesets', 'demo'), {'spec': {'template': pcs['spec']['template']}})
         self.change(f'{BINDING}/{self.ns}', {'spec': {'levels': LEVELS[:1]}})
 
+    def is_rolled(self):
+        pods = [p for p in self.stage.pods(self.ns) if p['metadata']['name'].startswith('demo-')]
+        return all(p['spec']['containers'][0]['image'] == 'example.com/a:2' for p in pods) and self.is_up()
+
     def shrink(self):
-        """A replica less, and no autoscalers and no Service any more."""
+        """A replica less, and no autoscalers any more."""
         pcs = self.c.get(self.at('podcliquesets', 'demo'))
         for one in pcs['spec']['template']['cliques']:
             one['spec'].pop('autoScalingConfig', None)
-        template = {'cliques': pcs['spec']['template']['cliques'], 'headlessServiceConfig': None}
+        template = {'cliques': pcs['spec']['template']['cliques']}
         self.change(self.at('podcliquesets', 'demo'), {'spec': {'replicas': 1, 'template': template}})
         self.change(self.at('podcliquesets', 'claimed'), {'spec': {'replicas': 1}})
+
+    def is_shrunk(self):
+        gone = (GROVE, 'podcliquescalinggroups', 'demo-1-cell'), ('/api/v1', 'services', 'demo-1'), \
+            ('/apis/autoscaling/v2', 'horizontalpodautoscalers', 'demo-0-route')
+        return not any(self.is_there(plural, name, base) for base, plural, name in gone)
+
+    def is_gone(self):
+        return not self.c.items(f'{GROVE}/namespaces/{self.ns}/podcliquesets')
 
     def end(self):
         self.c.call('DELETE', f'{GROVE}/namespaces/{self.ns}/podcliquesets')
@@ -134,10 +154,6 @@ class Drive:
             for obj in self.c.items(f'{GROVE}/namespaces/{self.ns}/{plural}'):
                 self.change(self.at(plural, obj['metadata']['name']), {'metadata': {'finalizers': None}})
         self.c.call('DELETE', f'/api/v1/namespaces/{self.ns}')
-
-
-def never():
-    return False
 
 
 class Rights(Stage):
@@ -174,18 +190,18 @@ class Rights(Stage):
         try:
             self.c.call('DELETE', f'/apis/coordination.k8s.io/v1/namespaces/{OWN}/leases/grove-operator-leader-election')
             with self.daemon(config={'leaderElection': ELECTION}) as d:
-                def is_said(seconds, done=never):
+                def is_said(seconds, done):
                     end = time.monotonic() + seconds
                     while time.monotonic() < end and not self.says(d, right) and not done():
                         time.sleep(0.1)
                     return self.says(d, right)
                 found = is_said(2, lambda: any(r['msg'] == 'leading' for r in d.lines))
-                for step, seconds, done in ((drive.begin, 20, drive.is_up), (drive.shrink_group, 5, never), (drive.spoil, 8, never),
-                                            (drive.shrink, 8, never), (drive.end, 8, never)):
+                for step, done in ((drive.begin, drive.is_up), (drive.shrink_group, drive.is_shrunk_group), (drive.spoil, drive.is_rolled),
+                                   (drive.shrink, drive.is_shrunk), (drive.end, drive.is_gone)):
                     if not found:
                         step()
                         d.ctl('rotate-certificates')
-                        found = is_said(seconds, done)
+                        found = is_said(LONGEST, done)
                 d.stop()
         finally:
             self.c.clean()
