@@ -281,6 +281,34 @@ class Claims(unittest.TestCase):
         made = make_set([clique("a")], topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}})
         self.refused(made, "spec", config("volcano"))
 
+    # ---- what the book says ----
+
+    def page(self, *path):
+        with open(os.path.join(ROOT, "docs", *path)) as f:
+            return f.read()
+
+    def rows(self, page):
+        """first cell -> cells, of all tables of a page"""
+        return {cells[0]: cells for cells in ([c.strip() for c in line.strip("|").split("|")]
+                                              for line in page.splitlines() if line.startswith("|"))}
+
+    def test_C121_C155_C163_C164_C195_a_page_compares_with_LeaderWorkerSet_and_says_when_to_take_which(self):
+        page = self.page("comparison.md")
+        self.assertIn("LWS here means LeaderWorkerSet", page)
+        rows = self.rows(page)
+        lws = rows[""].index("LWS, DisaggregatedSet")
+        self.assertIn("none between roles", rows["gang"][lws])
+        self.assertIn("leader and workers", rows["describes"][lws])
+        self.assertTrue(all(len(cells) == len(rows[""]) for name, cells in rows.items() if name in ("gang", "update", "scaling")))
+        self.assertRegex(page, r"(?s)When to take which:.*Deployment.*nothing here is\s+needed.*\*\*LWS\*\* where")
+
+    def test_C237_the_layers_are_told_apart(self):
+        rows = self.rows(self.page("comparison.md"))
+        for layer, system in (("model and endpoint, from a name to pods that serve it", "KAITO"),
+                              ("workload: roles, groups, start, scale, update", "Grove"),
+                              ("requests to replicas", "Kthena Router"), ("pods to nodes", "KAI")):
+            self.assertIn(system, rows[layer][1])
+
     # ---- what happens ----
 
     def test_C002_no_gang_on_the_stock_scheduler_and_it_is_said(self):
