@@ -198,7 +198,7 @@ static char *play(uint64_t seed, int stormy) {
     gv_prng_seed(&storm, seed * 977 + 1);
     assert_int_equal(grove_env_new(NULL, &env), GROVE_OK);
     mortal_start(&m, env, options, stormy && seed % 4 == 0);
-    world_apply(&m.w, world_set);
+    world_apply(&m.w, seed % 3 == 0 ? world_set_extended : world_set);
     world_run(&m.w, 20 * SECOND); /* the objects that users scale exist */
     if (stormy) {
         play_stormy(&m, &user, &storm, &f);

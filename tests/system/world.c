@@ -14,19 +14,29 @@
 
 #define HOUR (3600 * SECOND)
 
-const char world_set[] =
-    "{\"apiVersion\":\"grove.io/v1alpha1\",\"kind\":\"PodCliqueSet\",\"metadata\":{\"name\":\"s\"},"
-    "\"spec\":{\"replicas\":1,\"template\":{\"terminationDelay\":\"1h\",\"cliques\":["
-    "{\"name\":\"router\",\"spec\":{\"roleName\":\"router\",\"replicas\":2,\"minAvailable\":1,"
-    "\"podSpec\":{\"containers\":[{\"name\":\"c\",\"image\":\"r:1\"}]}}},"
-    "{\"name\":\"pre\",\"spec\":{\"roleName\":\"pre\",\"replicas\":1,"
-    "\"podSpec\":{\"containers\":[{\"name\":\"c\",\"image\":\"p:1\",\"resources\":{\"limits\":"
-    "{\"nvidia.com/gpu\":\"2\"}}}]}}},"
-    "{\"name\":\"dec\",\"spec\":{\"roleName\":\"dec\",\"replicas\":2,"
-    "\"podSpec\":{\"containers\":[{\"name\":\"c\",\"image\":\"d:1\",\"resources\":{\"limits\":"
-    "{\"nvidia.com/gpu\":\"1\"}}}]}}}],"
-    "\"podCliqueScalingGroups\":[{\"name\":\"cell\",\"cliqueNames\":[\"pre\",\"dec\"],"
-    "\"replicas\":2,\"minAvailable\":1}]}}}";
+#define SET(OF_SET, OF_CLIQUE, OF_GROUP)                                                         \
+    "{\"apiVersion\":\"grove.io/"                                                                \
+    "v1alpha1\",\"kind\":\"PodCliqueSet\",\"metadata\":{\"name\":\"s\"},"                        \
+    "\"spec\":{\"replicas\":1,\"template\":{\"terminationDelay\":\"1h\"," OF_SET "\"cliques\":[" \
+    "{\"name\":\"router\"," OF_CLIQUE                                                            \
+    "\"spec\":{\"roleName\":\"router\",\"replicas\":2,\"minAvailable\":1,"                       \
+    "\"podSpec\":{\"containers\":[{\"name\":\"c\",\"image\":\"r:1\"}]}}},"                       \
+    "{\"name\":\"pre\",\"spec\":{\"roleName\":\"pre\",\"replicas\":1,"                           \
+    "\"podSpec\":{\"containers\":[{\"name\":\"c\",\"image\":\"p:1\",\"resources\":{\"limits\":"  \
+    "{\"nvidia.com/gpu\":\"2\"}}}]}}},"                                                          \
+    "{\"name\":\"dec\",\"spec\":{\"roleName\":\"dec\",\"replicas\":2,"                           \
+    "\"podSpec\":{\"containers\":[{\"name\":\"c\",\"image\":\"d:1\",\"resources\":{\"limits\":"  \
+    "{\"nvidia.com/gpu\":\"1\"}}}]}}}],"                                                         \
+    "\"podCliqueScalingGroups\":[{\"name\":\"cell\",\"cliqueNames\":[\"pre\",\"dec\"],"          \
+    "\"replicas\":2,\"minAvailable\":1" OF_GROUP "}]}}}"
+
+const char world_set[] = SET("", "", "");
+
+/* The same with what libgrove adds to Grove's API, as far as every scheduler can do it. */
+const char world_set_extended[] = SET("\"placement\":{\"scaleIn\":\"FreeDomains\"},"
+                                      "\"gangWait\":{\"timeout\":\"5m\",\"action\":\"Recreate\"},",
+                                      "\"failurePolicy\":{\"backoff\":\"1s\"},",
+                                      ",\"failurePolicy\":{\"backoff\":\"5s\"}");
 
 static const char *text_at(const grove_node *object, const char *pointer) {
     const char *text = grove_node_text(grove_node_at_path(object, pointer));

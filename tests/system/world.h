@@ -58,5 +58,6 @@ void world_check_rest(world *w);
 
 /* A set of a router, and a scaling group of prefill and decode. */
 extern const char world_set[];
+extern const char world_set_extended[];
 
 #endif
