@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why an object waits: the plan's reasons and the placement's. */
 #include "engine/engine.h"
+#include "engine/view_class.h"
 #include "model/labels.h"
 #include "value/doc.h"
 
@@ -110,14 +111,57 @@ static grove_status write_holds(const grove_engine *e, const gv_set *set, int64_
 
 /* ---- what the pods ask for and placement does not take into account ---- */
 
+/* The first claim that the clique's pods share with others: of its own, of its group, or of the set. */
+static const gv_object *shared_claim(const grove_engine *e, const gv_object *clique) {
+    gv_str ns = gv_str_c(clique->u.head.ns), part_of = gv_str_c(clique->u.head.part_of);
+    const gv_object *set = gv_store_get(e->store, GV_KIND_PODCLIQUESET, ns, part_of);
+    const gv_list *list = gv_store_of_set(e->store, ns, part_of);
+    const gv_object *first = NULL;
+    for (const gv_object *o = list->first; o; o = gv_list_next(o, GV_LIST_SET)) {
+        const char *owner = o->u.head.owner_uid;
+        bool shares = o->u.head.kind == GV_KIND_RESOURCECLAIM &&
+                      (strcmp(owner, clique->u.head.uid) == 0 ||
+                       strcmp(owner, clique->u.head.owner_uid) == 0 ||
+                       (set && strcmp(owner, set->u.head.uid) == 0));
+        if (shares && (!first || strcmp(o->u.head.name, first->u.head.name) < 0)) {
+            first = o;
+        }
+    }
+    return first;
+}
+
+/* Pods that share a claim can only be where its devices are, and nobody here knows where that is. */
+static bool note_shared_claims(grove_engine *e, gv_str ns, const grove_node *podgang) {
+    GV_EACH(group, gv_node_path(podgang, "spec.podgroups")) {
+        gv_str name = gv_node_get_str(group, "name");
+        const gv_object *clique = gv_store_get(e->store, GV_KIND_PODCLIQUE, ns, name);
+        const gv_object *claim = clique ? shared_claim(e, clique) : NULL;
+        if (claim &&
+            !gv_view_note_add(&e->view, name, "resourceSharing",
+                              gv_arena_fmt(&e->view.scratch,
+                                           "its pods share claims (%s): which nodes reach their "
+                                           "devices is not judged before they are bound",
+                                           claim->u.head.name))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Fills e->view.notes for a gang; none when there is no such PodGang. */
 static grove_status find_notes(grove_engine *e, gv_str ns, gv_str gang, grove_error *err) {
     const gv_object *object = gang.n ? gv_store_get(e->store, GV_KIND_PODGANG, ns, gang) : NULL;
     gv_view_gang described;
     e->view.notes.n = 0;
-    return object ? gv_view_describe(&e->view, e->store, e->config, gv_object_node(object),
-                                     GV_DESCRIBE_GATED, &described, err)
-                  : GROVE_OK;
+    if (!object) {
+        return GROVE_OK;
+    }
+    grove_status st = gv_view_describe(&e->view, e->store, e->config, gv_object_node(object),
+                                       GV_DESCRIBE_GATED, &described, err);
+    if (st == GROVE_OK && !note_shared_claims(e, ns, gv_object_node(object))) {
+        st = gv_error_nomem(err);
+    }
+    return st;
 }
 
 static void put_notes(grove_builder *b, const gv_view *v) {

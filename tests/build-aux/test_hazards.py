@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every hazard of docs/design/hazards.md is decided and has a test that exists. usage: test_hazards.py"""
+"""Every hazard and weak point of docs/design/hazards.md is decided and has a test that exists. usage: test_hazards.py"""
 import os
 import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-ALL = {"H-%02d" % n for n in range(1, 63)}
+ALL = {"H-%02d" % n for n in range(1, 63)} | {"W-%02d" % n for n in range(1, 15)}
 ELSEWHERE = {"H-36"}
 
 
@@ -22,7 +22,7 @@ def exists(test):
 
 def main():
     with open(os.path.join(ROOT, "docs", "design", "hazards.md")) as f:
-        rows = [[c.strip() for c in line.strip().strip("|").split("|")] for line in f if line.startswith("| H-")]
+        rows = [[c.strip() for c in line.strip().strip("|").split("|")] for line in f if re.match(r"\| [HW]-", line)]
     problems = ["%s: three columns are needed" % r[0] for r in rows if len(r) != 3 or not all(r)]
     found = [r[0].split()[0] for r in rows]
     problems += ["%s is not decided" % h for h in sorted(ALL - ELSEWHERE - set(found))]

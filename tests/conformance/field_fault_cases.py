@@ -362,6 +362,12 @@ CASES = {
                          "metadata": {"name": "m", "annotations": {MNNVL: "train"}}}, [delete(pod("m-0-a")), image("c", "c:2"), scale("PodClique", "m-0-c", 2)],
                     [at("PodClique", "m-0-a", CLAIM, "m-0-own"), at("PodClique", "m-0-c", CLAIM, "m-0-train"), {"kind": "PodClique", "name": "m-0-b", "path": CLAIM, "exists": False},
                      {"kind": "PodClique", "name": "m-0-d", "path": CLAIM, "exists": False}] + available(), config=os.path.join(ROOT, "tests", "scenarios", "mnnvl.yaml"))],
+    "DRA-04": [Case(pcs(clique("a", 2, 2), clique("b", 2, 2), resourceSharing=[{"name": "nic", "scope": "AllReplicas"}], resourceClaimTemplates=[{"name": "nic", "templateSpec": {
+                        "spec": {"devices": {"requests": [{"name": "dev", "exactly": {"deviceClassName": "rdma"}}]}}}}]),
+                    [{"addNodes": "blocks=1,racks=1,nodes=1,gpu=1,prefix=x"}, delete({"kind": "ResourceClaim", "name": "m-all-nic"}), delete(pod("m-0-b", 0)), {"restart": "engine"}],
+                    [bound("m-0-a", 2), bound("m-0-b", 2), {"kind": "ResourceClaim", "name": "m-all-nic", "count": 1},
+                     {**pod("m-0-b"), "where": {"path": "spec.resourceClaims[0].resourceClaimName", "equals": "m-all-nic"}, "count": 2}] + available(),
+                    before=[], nodes="blocks=1,racks=1,nodes=3,gpu=1")],
     "TOP-02": [Case(kai(pcs(clique("w", 2, 2), groups=[group("workers", ["w"], 10, 3)], **packed("block"))), [{"restart": "engine"}, delete(pod("m-0-workers-9-w", 0))], [
         {"kind": "Pod", "where": {"path": "spec.nodeName", "exists": True}, "count": 20}] + [
         is_true("PodGang", "m-0-workers-%d" % i, "libgrove.io/CrossGangPacked", "False") for i in range(7)] + [

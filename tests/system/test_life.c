@@ -320,6 +320,50 @@ static void test_explanations_are_to_the_point(void **state) {
     world_end(&small);
 }
 
+/* A gang whose pods share devices is bound whole, and whoever asks is told that nobody judged the devices. */
+static void test_shared_claims_are_told(void **state) {
+    static const char sharing[] =
+        "[{\"op\":\"add\",\"path\":\"/spec/template/resourceSharing\",\"value\":[{\"name\":"
+        "\"nic\",\"scope\":\"AllReplicas\"}]},{\"op\":\"add\",\"path\":"
+        "\"/spec/template/resourceClaimTemplates\",\"value\":[{\"name\":\"nic\","
+        "\"templateSpec\":{\"spec\":{\"devices\":{\"requests\":[{\"name\":\"dev\",\"exactly\":{"
+        "\"deviceClassName\":\"rdma\"}}]}}}}]}]";
+    static const char told[] = "its pods share claims (s-all-nic)";
+    grove_doc *plain = NULL, *patch = NULL, *shared = NULL;
+    world shares;
+    grove_buf out;
+    (void)state;
+    assert_int_equal(grove_doc_parse_json(env, world_set, strlen(world_set), 0, &plain, NULL),
+                     GROVE_OK);
+    assert_int_equal(grove_doc_parse_json(env, sharing, strlen(sharing), 0, &patch, NULL),
+                     GROVE_OK);
+    assert_int_equal(grove_json_patch_apply(plain, grove_doc_root(plain), patch,
+                                            grove_doc_root(patch), &shared, NULL),
+                     GROVE_OK);
+    grove_buf_init(&out, env);
+    for (int with = 0; with < 2; with++) {
+        grove_buf text;
+        grove_buf_init(&text, env);
+        assert_int_equal(
+            grove_node_write_json(grove_doc_root(with ? shared : plain), 0, &text, NULL), GROVE_OK);
+        world_start(&shares, env, (cluster_options){.nodes = "1x1x1x5"});
+        world_apply(&shares, text.data);
+        world_settle(&shares);
+        explain(&shares, GROVE_KIND_PODGANG, "s-0", 0, &out);
+        assert_int_equal(strstr(out.data ? out.data : "", told) != NULL, with);
+        explain(&shares, GROVE_KIND_PODGANG, "s-0", 1, &out);
+        assert_int_equal(strstr(out.data, told) != NULL, with);
+        assert_int_equal(world_ready_pods(&shares, "grove.io/podgang=s-0"), 5);
+        assert_int_equal(world_ready_pods(&shares, "grove.io/podgang=s-0-cell-0"), 0);
+        grove_buf_fini(&text);
+        world_end(&shares);
+    }
+    grove_buf_fini(&out);
+    grove_doc_unref(shared);
+    grove_doc_unref(patch);
+    grove_doc_unref(plain);
+}
+
 /* guardScale: Deny: a scale below minAvailable is refused, any other is not. */
 static void test_guarded_scale(void **state) {
     world guarded;
@@ -413,6 +457,7 @@ int main(void) {
         LIFE(test_scaled_gangs_follow_the_base),
         LIFE(test_stock_scheduler_gets_whole_gangs),
         LIFE(test_explanations_are_to_the_point),
+        LIFE(test_shared_claims_are_told),
         LIFE(test_guarded_scale),
         LIFE(test_deletion_leaves_nothing),
     };
