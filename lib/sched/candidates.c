@@ -137,7 +137,7 @@ static bool nearer(const gv_bound *a, const gv_bound *b) {
         return true;
     }
     if (a->reason == GROVE_REASON_CAPABILITY || b->reason == GROVE_REASON_CAPABILITY) {
-        /* every sum held there: nearer than any short sum */
+        /* every sum held there */
         return b->reason != GROVE_REASON_CAPABILITY;
     }
     int64_t part_a = a->have / (a->need / 4096 + 1) * 4096 / (a->need / (a->need / 4096 + 1) + 1);
@@ -169,7 +169,10 @@ static void consider(gather_ctx *c, uint32_t d, gv_candidates *out) {
         return;
     }
     gv_bound b;
-    gv_bounds_check(p, 0, d, &b);
+    gv_bounds_sums(p, 0, d, &b);
+    if (b.reason == GROVE_REASON_NONE && p->s->order) {
+        gv_bounds_children(p, 0, d, &b); /* the caller is asked about those that pass alone */
+    }
     if (b.reason != GROVE_REASON_NONE) {
         if (nearer(&b, &out->nearest)) {
             out->nearest = b;
@@ -202,7 +205,7 @@ static grove_status start(gather_ctx *c, gv_arena *mem) {
 
 grove_status gv_candidates_gather(const gv_problem *p, gv_arena *mem, gv_candidates *out) {
     gather_ctx c = {.p = p, .root = p->units[0].level};
-    *out = (gv_candidates){.nearest_domain = GV_NONE};
+    *out = (gv_candidates){.p = p, .nearest_domain = GV_NONE};
     grove_status st = start(&c, mem);
     out->v = st < 0 ? NULL : gv_arena_alloc(mem, ((size_t)c.hi - c.lo + 1) * sizeof *out->v);
     if (!out->v) {
@@ -307,8 +310,9 @@ grove_status gv_candidates_few(const gv_problem *p, gv_arena *mem, uint32_t n, g
     return GROVE_OK;
 }
 
-void gv_candidates_next(gv_candidates *c, uint32_t from) {
-    uint32_t best = from;
+/* The best of those that are not settled comes next to those that are. */
+static void bring_best(gv_candidates *c) {
+    uint32_t from = c->settled, best = from;
     for (uint32_t i = from + 1; i < c->n; i++) {
         if (c->v[i].key < c->v[best].key ||
             (c->v[i].key == c->v[best].key && c->v[i].domain < c->v[best].domain)) {
@@ -318,4 +322,33 @@ void gv_candidates_next(gv_candidates *c, uint32_t from) {
     gv_candidate t = c->v[from];
     c->v[from] = c->v[best];
     c->v[best] = t;
+}
+
+static bool first_of_level(const gv_candidates *c, uint32_t d) {
+    const gv_topology *t = c->p->t;
+    if (c->nearest.reason != GROVE_REASON_CAPABILITY) {
+        return true;
+    }
+    return c->p->units[0].level == c->p->host ? t->pos[d] < t->pos[c->nearest_domain]
+                                              : d < c->nearest_domain;
+}
+
+/* Units inside are looked at here only: most gangs are placed in one of the first candidates. */
+bool gv_candidates_next(gv_candidates *c, uint32_t i) {
+    while (i >= c->settled && c->settled < c->n) {
+        gv_bound b;
+        bring_best(c);
+        uint32_t d = c->v[c->settled].domain;
+        gv_bounds_children(c->p, 0, d, &b);
+        if (b.reason == GROVE_REASON_NONE) {
+            c->settled++;
+            continue;
+        }
+        if (first_of_level(c, d)) { /* nearer than any short sum */
+            c->nearest = b;
+            c->nearest_domain = d;
+        }
+        c->v[c->settled] = c->v[--c->n];
+    }
+    return i < c->settled;
 }

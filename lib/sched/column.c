@@ -114,20 +114,33 @@ static bool build(grove_sched *s, gv_column *c, const gv_topology *t) {
 }
 
 static void replay(grove_sched *s, gv_column *c, const gv_topology *t) {
-    for (; c->seen < s->journal_end; c->seen++) {
-        uint32_t node = s->journal[c->seen % s->journal_size];
-        if (c->seen + 1 < s->journal_end && s->journal[(c->seen + 1) % s->journal_size] == node) {
+    const gv_class *cls = &s->classes.v[c->class_id];
+    const uint64_t end = s->journal_end;
+    const uint32_t levels = t->n_levels + 1;
+    uint64_t **sum = c->sum;
+    uint32_t entry = c->seen < end ? gv_journal_at(s, c->seen) : GV_NONE;
+    for (uint64_t at = c->seen; at < end; at++) {
+        uint32_t node = entry & ~GV_DESCRIBED, was = c->count[node];
+        uint32_t next = at + 1 < end ? gv_journal_at(s, at + 1) : GV_NONE;
+        /* where copies fitted and only the room changed, the filters still let the class in */
+        bool allowed = was > 0 && entry == node && !s->veto;
+        bool again = next == entry || next == (node | GV_DESCRIBED);
+        entry = next;
+        if (again) {
             continue; /* pods of a gang come to a node one after the other: look at the last */
         }
-        uint32_t now = copies_now(s, c->class_id, node), was = c->count[node];
+        uint32_t now = allowed ? gv_fit(cls, gv_node_free(s, node))
+                               : copies_now(s, c->class_id, node);
         if (now == was) {
             continue;
         }
         c->count[node] = (uint16_t)now;
-        for (uint32_t l = 0; l <= t->n_levels; l++) {
-            c->sum[l][gv_topology_dom(t, node, l)] += (uint64_t)now - was;
+        const uint32_t *dom = t->dom + (size_t)node * levels;
+        for (uint32_t l = 0; l < levels; l++) {
+            sum[l][dom[l]] += (uint64_t)now - was;
         }
     }
+    c->seen = end;
 }
 
 /* The class's column, or an empty one given to it: a new one, or the coldest when there are many. */

@@ -27,8 +27,10 @@ typedef struct gv_candidate {
     uint32_t domain;
 } gv_candidate;
 typedef struct gv_candidates {
+    const gv_problem *p;
     gv_candidate *v;
     uint32_t n;
+    uint32_t settled;    /* the first of v are the best ones in order, and pass every bound */
     uint32_t considered; /* domains looked at, those that a bound rules out included */
     uint32_t banned;     /* by spread alone */
     gv_bound nearest;    /* the bound that the nearest miss fails */
@@ -42,8 +44,8 @@ grove_status gv_candidates_gather(const gv_problem *p, gv_arena *mem, gv_candida
 typedef bool (*gv_few_fn)(const gv_problem *p, uint32_t domain);
 grove_status gv_candidates_few(const gv_problem *p, gv_arena *mem, uint32_t n, gv_few_fn try_one,
                                bool *out_found, uint32_t *out_tried);
-/* Moves the next best of v[from..n) to v[from]. */
-void gv_candidates_next(gv_candidates *c, uint32_t from);
+/* Whether there is a candidate i, which is then v[i]: asked for from 0 on. After a no, v holds those that passed. */
+bool gv_candidates_next(gv_candidates *c, uint32_t i);
 
 /* surplus.c: after the minimum, as many further pods as fit, each inside its constraints. */
 void gv_surplus_fill(const gv_problem *p);

@@ -61,6 +61,8 @@ bool gv_types_build(gv_exact *x);
 
 /* frontier.c: number of the set of what domain d of `level` can take, over dims[level]. */
 uint32_t gv_frontier(gv_exact *x, uint32_t level, uint32_t d);
+/* Whether a label domain has the room for one unit of a type as far as sums tell. */
+bool gv_sums_allow(const gv_exact *x, const gv_type *t, uint32_t level, uint32_t d);
 /* Charges the heap's work to the budget; false when it is spent. */
 bool gv_exact_charge(gv_exact *x);
 uint32_t gv_exact_keep(gv_exact *x, gv_vset set);

@@ -301,8 +301,7 @@ static uint32_t host_set(gv_exact *x, uint32_t node) {
 
 /* ---- domains ---- */
 
-/* Whether a domain has the room for one unit of a type as far as sums tell. */
-static bool sums_allow(const gv_exact *x, const gv_type *t, uint32_t level, uint32_t d) {
+bool gv_sums_allow(const gv_exact *x, const gv_type *t, uint32_t level, uint32_t d) {
     const gv_problem *p = x->p;
     for (uint32_t k = 0; k < p->n_classes; k++) {
         if (p->classes[k].column->sum[level][d] < t->pods[k]) {
@@ -324,7 +323,7 @@ static bool nothing_fits(const gv_exact *x, uint32_t level, uint32_t d) {
     const gv_dims *dims = &x->dims[level];
     for (uint32_t i = 0; i < dims->n; i++) {
         const gv_type *t = &x->types[dims->type[i]];
-        if (t->pods ? sums_allow(x, t, level, d)
+        if (t->pods ? gv_sums_allow(x, t, level, d)
                     : p->classes[dims->type[i]].column->sum[level][d] > 0) {
             return false;
         }

@@ -8,8 +8,10 @@
 #include "sched/keys.h"
 #include "sched/work.h"
 
+#include <string.h>
+
 #define TRIES 4       /* domains tried per unit and pass */
-#define MISFIT_BITS 6 /* dislike weighs more than misfit, which weighs less than this */
+#define MISFIT_BITS 6 /* of a misfit, see balance.h */
 
 typedef struct pass_ctx {
     const gv_problem *p;
@@ -21,6 +23,30 @@ static bool fill_unit(pass_ctx *c, uint32_t unit, uint32_t level, uint32_t dom);
 
 /* ---- pods of one part over a domain ---- */
 
+/* So many copies fewer fit below a domain than before the pass put its own pods there. */
+static uint64_t gone_by_now(const pass_ctx *c, uint32_t k, uint32_t level, uint32_t d) {
+    const gv_problem *p = c->p;
+    const gv_work *w = c->w;
+    const uint16_t *count = p->classes[k].column->count;
+    uint32_t lo, hi;
+    uint64_t gone = 0;
+    gv_problem_range(p->t, level, d, p->host, &lo, &hi);
+    if (w->touched.n > hi - lo) {
+        for (uint32_t pos = lo; pos < hi; pos++) {
+            uint32_t node = p->t->order[pos];
+            gone += count[node] - gv_work_fit(p, w, node, k);
+        }
+        return gone;
+    }
+    for (size_t i = 0; i < w->touched.n; i++) {
+        uint32_t node = w->touched.v[i].node;
+        if (w->touched.v[i].pods > 0 && gv_topology_dom(p->t, node, level) == d) {
+            gone += count[node] - gv_work_fit(p, w, node, k);
+        }
+    }
+    return gone;
+}
+
 /* Copies of the part's class below a domain, the pass's own pods taken into account. */
 static uint32_t domain_room(pass_ctx *c, uint32_t k, uint32_t level, uint32_t d) {
     const gv_problem *p = c->p;
@@ -29,17 +55,33 @@ static uint32_t domain_room(pass_ctx *c, uint32_t k, uint32_t level, uint32_t d)
     }
     uint64_t sum = p->classes[k].column->sum[level][d];
     if (gv_work_in(p, c->w, level, d) > 0) {
-        sum = 0;
-        uint32_t lo, hi;
-        gv_problem_range(p->t, level, d, p->host, &lo, &hi);
-        for (uint32_t pos = lo; pos < hi; pos++) {
-            sum += gv_work_fit(p, c->w, p->t->order[pos], k);
-        }
+        sum -= gone_by_now(c, k, level, d);
     }
     return sum > GV_COUNT_MAX ? GV_COUNT_MAX : (uint32_t)sum;
 }
 
-static bool gather(pass_ctx *c, uint32_t k, uint32_t need, uint32_t level, uint32_t d) {
+/* Hosts that take a pod, as choices; there is room for them. */
+static void gather_hosts(pass_ctx *c, uint32_t k, uint32_t lo, uint32_t hi) {
+    const gv_problem *p = c->p;
+    gv_work *w = c->w;
+    const uint16_t *count = p->classes[k].column->count;
+    const uint16_t *dislike = p->classes[k].dislike ? p->classes[k].dislike[p->host] : NULL;
+    gv_choice *at = w->choices.v + w->choices.n;
+    for (uint32_t i = lo; i < hi; i++) {
+        uint32_t node = p->t->order[i], avail = count[node], touched = w->touch_of[node], used = 0;
+        if (avail > 0 && touched > 0) {
+            avail = gv_work_fit(p, w, node, k);
+            used = w->touched.v[touched - 1].pods > 0 ? 2 : 0;
+        }
+        if (avail > 0) {
+            used += gv_work_wished(p, w, p->host, node) > 0;
+            *at++ = (gv_choice){node, avail, dislike ? dislike[node] : 0, used};
+        }
+    }
+    w->choices.n = (size_t)(at - w->choices.v);
+}
+
+static bool gather(pass_ctx *c, uint32_t k, uint32_t level, uint32_t d) {
     const gv_problem *p = c->p;
     uint32_t lo, hi;
     gv_problem_range(p->t, level, d, level + 1, &lo, &hi);
@@ -47,39 +89,75 @@ static bool gather(pass_ctx *c, uint32_t k, uint32_t need, uint32_t level, uint3
         c->w->status = GROVE_E_NOMEM;
         return false;
     }
+    if (level + 1 == p->host) {
+        gather_hosts(c, k, lo, hi);
+        return true;
+    }
     for (uint32_t i = lo; i < hi; i++) {
-        uint32_t id = level + 1 == p->host ? p->t->order[i] : i;
-        uint32_t avail = domain_room(c, k, level + 1, id);
+        uint32_t avail = domain_room(c, k, level + 1, i);
         if (avail > 0) {
-            uint32_t used = gv_work_in(p, c->w, level + 1, id) > 0 ? 2 : 0;
-            used += gv_work_wished(p, c->w, level + 1, id) > 0;
-            uint32_t dislike = gv_dislike(p, k, level + 1, id) << MISFIT_BITS;
-            c->w->choices.v[c->w->choices.n++] = (gv_choice){id, avail, dislike, used};
-            if (level + 1 == p->host) {
-                c->w->choices.v[c->w->choices.n - 1].misfit += gv_misfit(
-                    p, gv_work_room(p, c->w, id), p->classes[k].row, avail < need ? avail : need);
-            }
+            uint32_t used = gv_work_in(p, c->w, level + 1, i) > 0 ? 2 : 0;
+            used += gv_work_wished(p, c->w, level + 1, i) > 0;
+            uint32_t dislike = gv_dislike(p, k, level + 1, i);
+            c->w->choices.v[c->w->choices.n++] = (gv_choice){i, avail, dislike, used};
         }
     }
     return true;
 }
 
-/* Used before fresh, then what is disliked least, then what strands least, then the tightest that holds all; ties by position. */
-static size_t best_fit(const gv_choice *v, size_t n, uint32_t need) {
-    size_t best = n;
-    for (size_t i = 0; i < n; i++) {
-        if (v[i].avail < need) {
+/* Choices that one spreading of pods of class k picks from; `need` is how many there are in all. */
+typedef struct spreading {
+    gv_choice *v;
+    size_t n;
+    uint32_t k, need;
+    bool hosts;
+} spreading;
+
+/* Of choices that are equal otherwise from `at` on: what strands least, then the tightest; ties by position. */
+static size_t least_misfit(const pass_ctx *c, const spreading *s, size_t at, uint32_t left) {
+    const gv_problem *p = c->p;
+    const gv_choice *v = s->v, *like = &v[at];
+    const int64_t *last = NULL;
+    size_t best = s->n;
+    uint32_t least = 0, misfit = 0, last_copies = 0;
+    for (size_t i = at; i < s->n; i++) {
+        if (v[i].avail < left || v[i].used != like->used || v[i].dislike != like->dislike) {
             continue;
         }
-        if (best < n && (v[i].used < v[best].used ||
-                         (v[i].used == v[best].used &&
-                          (v[i].misfit > v[best].misfit ||
-                           (v[i].misfit == v[best].misfit && v[i].avail >= v[best].avail))))) {
-            continue;
+        const int64_t *room = s->hosts ? gv_work_room(p, c->w, v[i].id) : NULL;
+        uint32_t copies = v[i].avail < s->need ? v[i].avail : s->need;
+        if (room &&
+            (!last || copies != last_copies || memcmp(room, last, p->n_res * sizeof *room) != 0)) {
+            misfit = gv_misfit(p, room, p->classes[s->k].row, copies);
+            last = room; /* empty hosts are all alike */
+            last_copies = copies;
         }
-        best = i;
+        if (best == s->n || misfit < least || (misfit == least && v[i].avail < v[best].avail)) {
+            best = i;
+            least = misfit;
+        }
     }
     return best;
+}
+
+/* Among those that hold all: used before fresh, then what is disliked least, then see above. */
+static size_t best_fit(const pass_ctx *c, const spreading *s, uint32_t left) {
+    const gv_choice *v = s->v;
+    size_t best = s->n;
+    bool alone = true;
+    for (size_t i = 0; i < s->n; i++) {
+        if (v[i].avail < left) {
+            continue;
+        }
+        if (best < s->n && v[i].used == v[best].used && v[i].dislike == v[best].dislike) {
+            alone = false;
+        } else if (best == s->n || v[i].used > v[best].used ||
+                   (v[i].used == v[best].used && v[i].dislike < v[best].dislike)) {
+            best = i;
+            alone = true;
+        }
+    }
+    return alone ? best : least_misfit(c, s, best, left);
 }
 
 static size_t largest(const gv_choice *v, size_t n) {
@@ -103,21 +181,22 @@ static uint32_t spread_pods(pass_ctx *c, uint32_t part, uint32_t need, uint32_t 
         return n > 0 && gv_work_put(p, w, part, d, n) ? n : 0;
     }
     size_t base = w->choices.n;
-    if (!gather(c, p->parts[part].cls, need, level, d)) {
+    if (!gather(c, p->parts[part].cls, level, d)) {
         return 0;
     }
-    size_t n = w->choices.n - base;
+    spreading s = {.n = w->choices.n - base, .k = p->parts[part].cls, .need = need};
+    s.hosts = level + 1 == p->host;
     uint32_t left = need;
-    w->steps += n / 16 + 1;
+    w->steps += s.n / 16 + 1;
     while (left > 0) {
-        gv_choice *v = w->choices.v + base;
-        size_t at = best_fit(v, n, left);
-        at = at < n ? at : largest(v, n);
-        if (at == n) {
+        s.v = w->choices.v + base; /* it moves when the levels below need room */
+        size_t at = best_fit(c, &s, left);
+        at = at < s.n ? at : largest(s.v, s.n);
+        if (at == s.n) {
             break;
         }
-        uint32_t id = v[at].id, take = v[at].avail < left ? v[at].avail : left;
-        v[at].avail = 0;
+        uint32_t id = s.v[at].id, take = s.v[at].avail < left ? s.v[at].avail : left;
+        s.v[at].avail = 0;
         uint32_t got = spread_pods(c, part, take, level + 1, id);
         if (got == 0 && w->status < 0) {
             break;
@@ -149,6 +228,13 @@ static bool unit_may_fit(pass_ctx *c, uint32_t unit, uint32_t d) {
 #define FOLLOW (UINT64_C(2) << 61)
 #define UNWISHED (UINT64_C(1) << 60)
 #define DISLIKE_AT 47
+#define STRUCK UINT64_MAX
+
+/* What the last key was computed from: empty domains are all alike. */
+typedef struct key_memo {
+    const int64_t *room;
+    uint64_t key;
+} key_memo;
 
 static bool covers(const int64_t *room, const int64_t *need, uint32_t n) {
     for (uint32_t r = 0; r < n; r++) {
@@ -163,7 +249,7 @@ static bool covers(const int64_t *room, const int64_t *need, uint32_t n) {
  * Smaller is tried first: where the gang is already, then where all siblings could follow, then a sticky
  * node's domain, then what wishes have least against, then the least room, then what strands least.
  */
-static uint64_t domain_key(pass_ctx *c, uint32_t unit, uint32_t d) {
+static uint64_t domain_key(pass_ctx *c, uint32_t unit, uint32_t d, key_memo *memo) {
     const gv_problem *p = c->p;
     const gv_unit *u = &p->units[unit];
     const int64_t *need = p->amounts + (size_t)unit * p->n_res;
@@ -177,12 +263,40 @@ static uint64_t domain_key(pass_ctx *c, uint32_t unit, uint32_t d) {
     if (gv_work_in(p, c->w, u->level, d) > 0) {
         return key;
     }
-    const int64_t *all = u->parent == GV_NONE ? need : p->amounts + (size_t)u->parent * p->n_res;
-    bool follow = covers(room, all, p->n_res);
-    key = (key << MISFIT_BITS) + gv_misfit(p, room, follow ? all : need, 1);
-    key += gv_unit_dislike(p, unit, u->level, d) << DISLIKE_AT;
-    key += gv_work_wished(p, c->w, u->level, d) > 0 ? 0 : UNWISHED;
-    return key + (follow ? FOLLOW : FRESH);
+    if (!memo->room || memcmp(memo->room, room, p->n_res * sizeof *room) != 0) {
+        const int64_t *all = u->parent == GV_NONE ? need
+                                                  : p->amounts + (size_t)u->parent * p->n_res;
+        bool follow = covers(room, all, p->n_res);
+        memo->room = room;
+        memo->key = (key << MISFIT_BITS) + gv_misfit(p, room, follow ? all : need, 1);
+        memo->key += follow ? FOLLOW : FRESH;
+    }
+    key = memo->key + (gv_unit_dislike(p, unit, u->level, d) << DISLIKE_AT);
+    return key + (gv_work_wished(p, c->w, u->level, d) > 0 ? 0 : UNWISHED);
+}
+
+/* The least key of a domain that may hold the unit is struck off; those that may not are as well. */
+static uint32_t take_best(pass_ctx *c, uint32_t unit, size_t base, uint32_t lo, uint32_t hi) {
+    const gv_problem *p = c->p;
+    uint64_t *keys = c->w->keys.v + base;
+    uint64_t least = STRUCK;
+    uint32_t best = GV_NONE;
+    bool host = p->units[unit].level == p->host;
+    for (uint32_t i = lo; i < hi; i++) {
+        if (keys[i - lo] >= least) {
+            continue;
+        }
+        if (unit_may_fit(c, unit, host ? p->t->order[i] : i)) {
+            least = keys[i - lo];
+            best = i;
+        } else {
+            keys[i - lo] = STRUCK;
+        }
+    }
+    if (best != GV_NONE) {
+        keys[best - lo] = STRUCK;
+    }
+    return best;
 }
 
 static bool place_unit(pass_ctx *c, uint32_t unit, uint32_t level, uint32_t dom) {
@@ -193,35 +307,34 @@ static bool place_unit(pass_ctx *c, uint32_t unit, uint32_t level, uint32_t dom)
     }
     uint32_t lo, hi;
     gv_problem_range(p->t, level, dom, u->level, &lo, &hi);
-    uint64_t last_key = 0;
-    uint32_t last = 0;
-    for (int tries = 0; tries < TRIES; tries++) {
-        uint64_t best_key = UINT64_MAX;
-        uint32_t best = GV_NONE;
-        if (!gv_work_step(c->w, (hi - lo) / 16 + 1)) {
-            return false;
-        }
-        for (uint32_t i = lo; i < hi; i++) {
-            uint32_t d = u->level == p->host ? p->t->order[i] : i;
-            uint64_t key = domain_key(c, unit, d);
-            bool later = tries == 0 || key > last_key || (key == last_key && i > last);
-            if (later && key < best_key && unit_may_fit(c, unit, d)) {
-                best_key = key;
-                best = i;
-            }
-        }
-        if (best == GV_NONE) {
-            return false;
-        }
-        last_key = best_key;
-        last = best;
-        size_t before = c->w->puts.n;
-        if (fill_unit(c, unit, u->level, u->level == p->host ? p->t->order[best] : best)) {
-            return true;
-        }
-        gv_work_back(p, c->w, before);
+    size_t base = c->w->keys.n;
+    if (!gv_vec_reserve(p->s->env, &c->w->keys, base + (hi - lo))) {
+        c->w->status = GROVE_E_NOMEM;
+        return false;
     }
-    return false;
+    key_memo memo = {NULL, 0};
+    c->w->keys.n += hi - lo;
+    for (uint32_t i = lo; i < hi; i++) {
+        uint32_t d = u->level == p->host ? p->t->order[i] : i;
+        c->w->keys.v[base + (i - lo)] = domain_key(c, unit, d, &memo);
+    }
+    bool placed = false;
+    for (int tries = 0; tries < TRIES && !placed; tries++) {
+        if (!gv_work_step(c->w, (hi - lo) / 16 + 1)) {
+            break;
+        }
+        uint32_t best = take_best(c, unit, base, lo, hi);
+        if (best == GV_NONE) {
+            break;
+        }
+        size_t before = c->w->puts.n;
+        placed = fill_unit(c, unit, u->level, u->level == p->host ? p->t->order[best] : best);
+        if (!placed) {
+            gv_work_back(p, c->w, before);
+        }
+    }
+    c->w->keys.n = base;
+    return placed;
 }
 
 /* ---- orders ---- */

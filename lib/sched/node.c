@@ -5,12 +5,12 @@
 #include <string.h>
 
 static void journal_note(grove_sched *s, uint32_t id) {
-    s->journal[s->journal_end % s->journal_size] = id;
+    s->journal[s->journal_end & (s->journal_size - 1)] = id;
     s->journal_end++;
 }
 
 void gv_node_touch(grove_sched *s, uint32_t id) {
-    journal_note(s, id);
+    journal_note(s, id | GV_DESCRIBED);
 }
 
 static inline int64_t positive(int64_t x) {
@@ -283,7 +283,7 @@ grove_status grove_sched_node_add(grove_sched *sched, const grove_sched_node *no
     capacity_row(s, &spec, s->cap + (size_t)id * s->stride);
     capacity_row(s, &spec, gv_node_free(s, id));
     topologies_dirty(s);
-    journal_note(s, id);
+    gv_node_touch(s, id);
     *out_node = id;
     return GROVE_OK;
 }
@@ -338,7 +338,7 @@ void gv_node_image_swap(grove_sched *s, uint32_t id, gv_node_image *image) {
         cap[r] = now;
     }
     sums_of_node(s, id, +1);
-    journal_note(s, id);
+    gv_node_touch(s, id);
 }
 
 grove_status grove_sched_node_update(grove_sched *sched, uint32_t id, const grove_sched_node *node,
@@ -393,7 +393,7 @@ grove_status grove_sched_node_remove(grove_sched *sched, uint32_t id) {
     gv_node_clear(s, &s->nodes.v[id]);
     s->free_node++;
     topologies_dirty(s);
-    journal_note(s, id);
+    gv_node_touch(s, id);
     return GROVE_OK;
 }
 

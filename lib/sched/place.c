@@ -16,16 +16,14 @@
 
 /* ---- one choice of levels ---- */
 
-static bool try_greedy(gv_attempt *a, gv_candidates *c, uint32_t *sorted) {
-    for (uint32_t i = 0; i < c->n && i < FIRST_PASS_DOMAINS; i++) {
-        gv_candidates_next(c, i);
-        *sorted = i + 1;
+static bool try_greedy(gv_attempt *a, gv_candidates *c) {
+    for (uint32_t i = 0; i < FIRST_PASS_DOMAINS && gv_candidates_next(c, i); i++) {
         if (gv_greedy_fill(&a->p, GV_PASS_LARGE_FIRST, c->v[i].domain)) {
             return true;
         }
     }
     for (uint32_t pass = GV_PASS_LARGE_FIRST + 1; pass < GV_PASSES; pass++) {
-        for (uint32_t i = 0; i < c->n && i < OTHER_PASS_DOMAINS; i++) {
+        for (uint32_t i = 0; i < OTHER_PASS_DOMAINS && gv_candidates_next(c, i); i++) {
             if (gv_greedy_fill(&a->p, (gv_pass)pass, c->v[i].domain)) {
                 return true;
             }
@@ -90,15 +88,12 @@ static bool try_likely(gv_attempt *a) {
     return placed && w->status == GROVE_OK;
 }
 
-/* All candidates from the first on with frontiers of `limit` entries; those from `sorted` on are sorted. */
-static gv_answer search_all(gv_attempt *a, gv_candidates *c, uint32_t sorted, uint32_t limit) {
+/* All candidates from the first on with frontiers of `limit` entries. */
+static gv_answer search_all(gv_attempt *a, gv_candidates *c, uint32_t limit) {
     gv_work *w = gv_work_of(&a->p);
     gv_answer all = GV_NO;
     gv_exact_begin(&a->p);
-    for (uint32_t i = 0; i < c->n; i++) {
-        if (i >= sorted) {
-            gv_candidates_next(c, i);
-        }
+    for (uint32_t i = 0; gv_candidates_next(c, i); i++) {
         if (w->scratch.bytes > SCRATCH_LIMIT) {
             gv_exact_begin(&a->p);
         }
@@ -118,14 +113,14 @@ static gv_answer search_all(gv_attempt *a, gv_candidates *c, uint32_t sorted, ui
 }
 
 /* What was left open only because frontiers were cut is searched with wider ones, as far as the budget goes. */
-static gv_answer try_exact(gv_attempt *a, gv_candidates *c, uint32_t sorted) {
+static gv_answer try_exact(gv_attempt *a, gv_candidates *c) {
     const gv_work *w = gv_work_of(&a->p);
     uint32_t limit = a->o->frontier ? a->o->frontier : DEFAULT_FRONTIER;
-    gv_answer all = search_all(a, c, sorted, limit);
+    gv_answer all = search_all(a, c, limit);
     while (all == GV_DONT_KNOW && !a->o->frontier && limit < WIDEST_FRONTIER &&
            w->status == GROVE_OK && w->steps <= w->budget) {
         limit *= 4;
-        all = search_all(a, c, c->n, limit);
+        all = search_all(a, c, limit);
     }
     return all;
 }
@@ -154,13 +149,12 @@ static bool fill_and_write(gv_attempt *a, const gv_candidates *c, uint32_t i) {
 }
 
 /* The caller's favourite among the first candidates; it is made once more at the end. */
-static bool try_scored(gv_attempt *a, gv_candidates *c, uint32_t *sorted) {
+static bool try_scored(gv_attempt *a, gv_candidates *c) {
     gv_work *w = gv_work_of(&a->p);
     uint32_t best = GV_NONE;
     int64_t least = INT64_MAX;
-    for (uint32_t i = 0; i < c->n && i < a->s->score_among && w->status == GROVE_OK; i++) {
-        gv_candidates_next(c, i);
-        *sorted = i + 1;
+    for (uint32_t i = 0; i < a->s->score_among && w->status == GROVE_OK && gv_candidates_next(c, i);
+         i++) {
         if (fill_and_write(a, c, i)) {
             a->d->verdict = GROVE_PLACED; /* the caller reads it */
             int64_t cost = a->s->score(a->s->score_ctx, a->d);
@@ -202,16 +196,15 @@ static gv_answer solve(gv_attempt *a, const uint32_t *levels) {
     if (w->status < 0) {
         return GV_DONT_KNOW;
     }
-    uint32_t sorted = 0;
-    if (!exact_only && a->s->score && try_scored(a, &c, &sorted)) {
+    if (!exact_only && a->s->score && try_scored(a, &c)) {
         return GV_YES;
     }
-    if (!exact_only && try_greedy(a, &c, &sorted)) {
+    if (!exact_only && try_greedy(a, &c)) {
         return finish(a);
     }
-    gv_answer answer = c.n == 0 ? GV_NO : GV_DONT_KNOW;
+    gv_answer answer = gv_candidates_next(&c, 0) ? GV_DONT_KNOW : GV_NO;
     if (c.n > 0 && (a->o->flags & GROVE_PLACE_GREEDY_ONLY) == 0) {
-        answer = try_exact(a, &c, sorted);
+        answer = try_exact(a, &c);
     }
     if (answer == GV_YES) {
         return finish(a);

@@ -114,7 +114,7 @@ static void move(gv_rooms *o, uint32_t d, const int64_t *now) {
 static void replay(grove_sched *s, gv_rooms *o, const gv_topology *t) {
     const gv_level *lv = &t->levels[o->level];
     for (; o->seen < s->journal_end; o->seen++) {
-        uint32_t node = s->journal[o->seen % s->journal_size];
+        uint32_t node = gv_journal_at(s, o->seen) & ~GV_DESCRIBED;
         uint32_t d = gv_topology_dom(t, node, o->level);
         const int64_t *now = lv->free + (size_t)d * s->stride;
         if (memcmp(gv_rooms_of(o, d), now, o->width * sizeof *now) != 0) {

@@ -139,6 +139,13 @@ static bool within_bounds(const walk *w, uint32_t child, uint32_t used, const ui
     return true;
 }
 
+/* Only one child may be used, and this one has not the room for the whole gang. */
+static bool too_small_alone(const walk *w, uint32_t level, uint32_t child) {
+    const gv_problem *p = w->x->p;
+    return w->most_used == 1 && level == p->units[0].level && w->level <= p->t->n_levels &&
+           !gv_sums_allow(w->x, &w->x->types[p->units[0].type], w->level, child);
+}
+
 /* Children with room, the tightest first; equal sets side by side. */
 static bool gather(walk *w, uint32_t level, uint32_t d) {
     gv_exact *x = w->x;
@@ -156,7 +163,7 @@ static bool gather(walk *w, uint32_t level, uint32_t d) {
     gv_slice *found = w->children;
     for (uint32_t i = lo; i < hi && !x->stopped; i++) {
         uint32_t child = w->level == x->p->host ? t->order[i] : i;
-        uint32_t set = gv_frontier(x, w->level, child);
+        uint32_t set = too_small_alone(w, level, child) ? 0 : gv_frontier(x, w->level, child);
         if (set == 0) {
             continue;
         }

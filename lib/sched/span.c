@@ -77,8 +77,7 @@ static bool place_on_few(gv_attempt *a, gv_candidates *c, uint32_t most) {
     if (most == 1) {
         return place_on_one(a);
     }
-    for (uint32_t i = 0; i < c->n && i < SPAN_CANDIDATES; i++) {
-        gv_candidates_next(c, i);
+    for (uint32_t i = 0; i < SPAN_CANDIDATES && gv_candidates_next(c, i); i++) {
         if (gv_exact_fill(&a->p, c->v[i].domain, SPAN_FRONTIER, most) == GV_YES) {
             return true;
         }
@@ -202,8 +201,8 @@ static void shrink_hosts(gv_attempt *a) {
     w->budget = w->steps + SPAN_STEPS < budget ? w->steps + SPAN_STEPS : budget;
     w->few_hosts = true;
     gv_exact_begin(p);
-    for (uint32_t i = 0; i < c.n && i < SPAN_CANDIDATES && best.hosts > least; i++) {
-        gv_candidates_next(&c, i);
+    for (uint32_t i = 0; i < SPAN_CANDIDATES && best.hosts > least && gv_candidates_next(&c, i);
+         i++) {
         gv_work_back(p, w, 0);
         if (gv_exact_fill(p, c.v[i].domain, SPAN_FRONTIER, most) == GV_YES &&
             hosts_used(p) < best.hosts && domains_used(p, p->t->n_levels) <= domains &&

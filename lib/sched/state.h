@@ -17,6 +17,7 @@
 
 #define GV_NONE UINT32_MAX
 #define GV_RESOURCES_MAX 64u
+#define GV_DESCRIBED (UINT32_C(1) << 31) /* in the journal: more than the room changed */
 #define GV_COUNT_MAX \
     65535u /* copies of a class that a column counts per node, and pods per podgroup */
 
@@ -256,8 +257,8 @@ struct grove_sched {
     struct gv_serve *serve;     /* serve.c: memory from one call to the next */
     GV_VEC(uint32_t) gang_pods; /* answer of grove_sched_gang_pods */
 
-    uint32_t *journal; /* ring of nodes whose room or description changed */
-    uint32_t journal_size;
+    uint32_t *journal;     /* ring of nodes whose room or description (GV_DESCRIBED) changed */
+    uint32_t journal_size; /* a power of two */
     uint64_t journal_end;
 
     GV_VEC(gv_undo) undo;
@@ -282,6 +283,10 @@ static inline const int64_t *gv_sched_row(const grove_sched *s, uint32_t vector)
 }
 
 /* node.c */
+/* An entry of the journal: the node, and GV_DESCRIBED. */
+static inline uint32_t gv_journal_at(const grove_sched *s, uint64_t at) {
+    return s->journal[at & (s->journal_size - 1)];
+}
 static inline bool gv_node_live(const grove_sched *s, uint32_t id) {
     return id < s->nodes.n && s->nodes.v[id].name != NULL;
 }

@@ -62,7 +62,7 @@ grove_status gv_work_begin(grove_sched *s, uint32_t topology, uint64_t budget) {
     }
     gv_work *w = (gv_work *)s->work;
     gv_work_reset(&w->mem);
-    w->touched.n = w->rooms.n = w->puts.n = w->choices.n = 0;
+    w->touched.n = w->rooms.n = w->puts.n = w->choices.n = w->keys.n = 0;
     w->wishes = false;
     w->listing_depth = 0;
     w->few_hosts = false;
@@ -91,6 +91,7 @@ void gv_work_free(grove_sched *s) {
     gv_vec_fini(s->env, &w->seen_node);
     gv_vec_fini(s->env, &w->seen_domain);
     gv_vec_fini(s->env, &w->choices);
+    gv_vec_fini(s->env, &w->keys);
     gv_vec_fini(s->env, &w->stack);
     for (uint32_t i = 0; i < GV_LISTINGS; i++) {
         gv_vec_fini(s->env, &w->listings[i].rows);

@@ -22,8 +22,8 @@ typedef struct gv_touched {
 typedef struct gv_choice {
     uint32_t id;
     uint32_t avail;
-    uint32_t misfit; /* smaller is nicer: dislike first, then see balance.h */
-    uint32_t used;   /* 2: the decision has pods there already; + 1: a sticky node lies there */
+    uint32_t dislike; /* smaller is nicer */
+    uint32_t used;    /* 2: the decision has pods there already; + 1: a sticky node lies there */
 } gv_choice;
 
 typedef GV_VEC(uint32_t) gv_u32_vec;
@@ -51,6 +51,7 @@ typedef struct gv_work {
     GV_VEC(uint32_t) seen_node, seen_domain; /* stamps: counted already for the present question */
     uint32_t stamp;
     GV_VEC(gv_choice) choices; /* a stack */
+    GV_VEC(uint64_t) keys;     /* a stack as well: of the domains that units may go to */
     GV_VEC(uint64_t) stack;    /* patterns of the walk in progress */
     gv_listing_memory listings[GV_LISTINGS];
     uint32_t listing_depth;
@@ -146,6 +147,9 @@ typedef struct gv_bound {
 } gv_bound;
 /* The first necessary condition for `unit` inside domain d of its level that does not hold. */
 void gv_bounds_check(const gv_problem *p, uint32_t unit, uint32_t d, gv_bound *out);
+/* Its two halves: what is free in the domain, then a place for each unit inside (GROVE_REASON_CAPABILITY). */
+void gv_bounds_sums(const gv_problem *p, uint32_t unit, uint32_t d, gv_bound *out);
+void gv_bounds_children(const gv_problem *p, uint32_t unit, uint32_t d, gv_bound *out);
 static inline bool gv_bounds_hold(const gv_problem *p, uint32_t unit, uint32_t d) {
     gv_bound b;
     gv_bounds_check(p, unit, d, &b);

@@ -152,64 +152,136 @@ static int sums_fail(const sc_case *c, const sc_group *only, int32_t alone, int3
     return 0;
 }
 
-/* A group or podgroup that no domain of its own level, inside the given one, could hold alone. */
-static int part_fails(const sc_case *c, const sc_group *group, int32_t podgroup, int32_t level,
-                      int32_t domain) {
-    int32_t own = group ? group->required : c->podgroups[podgroup].required;
-    if (own == SC_NONE || own == level) {
-        return 0;
+/* A group, or one podgroup alone. */
+typedef struct sc_part {
+    const sc_group *group; /* NULL: the podgroup */
+    int32_t podgroup;
+} sc_part;
+
+static sc_part part_at(const sc_case *c, int32_t i) {
+    return i < c->n_groups ? (sc_part){&c->groups[i], SC_NONE} : (sc_part){NULL, i - c->n_groups};
+}
+
+static int32_t part_level(const sc_case *c, sc_part part) {
+    return part.group ? part.group->required : c->podgroups[part.podgroup].required;
+}
+
+static int has_pods(const sc_case *c, sc_part part) {
+    return part.group ? part.group->n > 0 : c->podgroups[part.podgroup].count > 0;
+}
+
+/* Whether `part` lies in `group` (NULL: the gang, where all do) and is less than it. */
+static int inside(const sc_group *group, sc_part part) {
+    if (!group || !part.group) {
+        return !group || member(group, part.podgroup);
     }
-    if (own < level) {
-        /* broader than the domain: held together by it, but the domain must lie in one of that level */
-        for (int32_t n = 0; n < c->n_nodes; n++) {
-            if (place_of(c, (uint32_t)n, level) == domain) {
-                return place_of(c, (uint32_t)n, own) == SC_NONE;
-            }
+    int in = part.group != group && part.group->n < group->n;
+    for (int32_t i = 0; in && i < part.group->n; i++) {
+        in = member(group, part.group->podgroups[i]);
+    }
+    return in;
+}
+
+static int share_podgroups(const sc_case *c, sc_part a, sc_part b) {
+    for (int32_t p = 0; p < c->n_podgroups; p++) {
+        if ((a.group ? member(a.group, p) : a.podgroup == p) &&
+            (b.group ? member(b.group, p) : b.podgroup == p)) {
+            return 1;
         }
-        return 0;
     }
-    for (int32_t n = 0; n < c->n_nodes; n++) {
-        if (level != SC_NONE && place_of(c, (uint32_t)n, level) != domain) {
+    return 0;
+}
+
+static int parts_fail(const sc_case *c, const sc_group *group, int32_t level, int32_t domain);
+
+/* How many domains of its own level inside the given one could hold the part alone; *out is the last of them. */
+static int seats_of(const sc_case *c, sc_part part, int32_t level, int32_t domain, int32_t *out) {
+    int32_t own = part_level(c, part), n_seen = 0, n = 0;
+    int32_t *seen = calloc((size_t)c->n_nodes + 1, sizeof *seen);
+    for (int32_t i = 0; seen && i < c->n_nodes; i++) {
+        int32_t here = place_of(c, (uint32_t)i, own), known = here == SC_NONE;
+        for (int32_t k = 0; !known && k < n_seen; k++) {
+            known = seen[k] == here;
+        }
+        if (known || (level != SC_NONE && place_of(c, (uint32_t)i, level) != domain)) {
             continue;
         }
-        int32_t here = place_of(c, (uint32_t)n, own);
-        if (here == SC_NONE || sums_fail(c, group, podgroup, own, here)) {
-            continue;
-        }
+        seen[n_seen++] = here;
         /* parts inside the group have to find a place of their own as well */
-        int inner = 0;
-        for (int32_t p = 0; group && p < c->n_podgroups; p++) {
-            inner = inner || (member(group, p) && part_fails(c, NULL, p, own, here));
+        if (!sums_fail(c, part.group, part.podgroup, own, here) &&
+            (!part.group || !parts_fail(c, part.group, own, here))) {
+            *out = here;
+            n++;
         }
-        for (int32_t g = 0; group && g < c->n_groups; g++) {
-            const sc_group *other = &c->groups[g];
-            int inside = other != group && other->n < group->n && other->n > 0;
-            for (int32_t i = 0; inside && i < other->n; i++) {
-                inside = member(group, other->podgroups[i]);
-            }
-            inner = inner || (inside && part_fails(c, other, SC_NONE, own, here));
+    }
+    free(seen);
+    return n;
+}
+
+static int both_fail(const sc_case *c, sc_part a, sc_part b, int32_t own, int32_t domain) {
+    int32_t n = 0, *all = calloc((size_t)c->n_podgroups + 1, sizeof *all);
+    for (int32_t p = 0; all && p < c->n_podgroups; p++) {
+        if ((a.group ? member(a.group, p) : a.podgroup == p) ||
+            (b.group ? member(b.group, p) : b.podgroup == p)) {
+            all[n++] = p;
         }
-        if (!inner) {
-            return 0;
+    }
+    sc_group both = {all, n, own};
+    int fails = all && sums_fail(c, &both, SC_NONE, own, domain);
+    free(all);
+    return fails;
+}
+
+/* Whether the nodes of a domain lie in some domain of a broader level. */
+static int lies_in(const sc_case *c, int32_t level, int32_t domain, int32_t broader) {
+    for (int32_t n = 0; n < c->n_nodes; n++) {
+        if (place_of(c, (uint32_t)n, level) == domain) {
+            return place_of(c, (uint32_t)n, broader) != SC_NONE;
         }
     }
     return 1;
 }
 
+/*
+ * Some part of the group (NULL: the gang) that no domain of its own level, inside the given one, could hold
+ * alone; or two that only one and the same domain could hold, and not both of them.
+ */
+static int parts_fail(const sc_case *c, const sc_group *group, int32_t level, int32_t domain) {
+    int32_t n = c->n_groups + c->n_podgroups, at = SC_NONE, other = SC_NONE;
+    for (int32_t i = 0; i < n; i++) {
+        sc_part part = part_at(c, i);
+        int32_t own = part_level(c, part);
+        if (own == SC_NONE || own == level || !has_pods(c, part) || !inside(group, part)) {
+            continue;
+        }
+        if (own < level) { /* held together by the domain, which must lie in one of that level */
+            if (!lies_in(c, level, domain, own)) {
+                return 1;
+            }
+            continue;
+        }
+        int seats = seats_of(c, part, level, domain, &at);
+        for (int32_t k = 0; seats == 1 && k < i; k++) {
+            sc_part second = part_at(c, k);
+            if (part_level(c, second) == own && has_pods(c, second) && inside(group, second) &&
+                !share_podgroups(c, part, second) &&
+                seats_of(c, second, level, domain, &other) == 1 && other == at &&
+                both_fail(c, part, second, own, at)) {
+                return 1;
+            }
+        }
+        if (seats == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int sc_prove_by_bounds(const sc_case *c, int32_t level) {
     for (int32_t n = 0; n < (level == SC_NONE ? 1 : c->n_nodes); n++) {
         int32_t domain = level == SC_NONE ? 0 : place_of(c, (uint32_t)n, level);
-        if (domain == SC_NONE) {
-            continue;
-        }
-        int fails = sums_fail(c, NULL, SC_NONE, level, domain);
-        for (int32_t g = 0; !fails && g < c->n_groups; g++) {
-            fails = c->groups[g].n > 0 && part_fails(c, &c->groups[g], SC_NONE, level, domain);
-        }
-        for (int32_t p = 0; !fails && p < c->n_podgroups; p++) {
-            fails = c->podgroups[p].count > 0 && part_fails(c, NULL, p, level, domain);
-        }
-        if (!fails) {
+        if (domain != SC_NONE && !sums_fail(c, NULL, SC_NONE, level, domain) &&
+            !parts_fail(c, NULL, level, domain)) {
             return 0;
         }
     }
@@ -318,7 +390,7 @@ int sc_feasible(const sc_case *c, uint64_t limit) {
     brute b = {.c = c, .gang_at = UNSET, .left = limit};
     b.free = malloc(((size_t)c->n_nodes + 1) * SC_RESOURCES * sizeof *b.free);
     b.group_at = malloc(((size_t)c->n_groups + 1) * sizeof *b.group_at);
-    b.podgroup_at = malloc(((size_t)c->n_podgroups + 1) * sizeof *b.podgroup_at);
+    b.podgroup_at = calloc((size_t)c->n_podgroups + 1, sizeof *b.podgroup_at);
     int found = -1;
     if (b.free && b.group_at && b.podgroup_at) {
         for (int32_t n = 0; n < c->n_nodes; n++) {

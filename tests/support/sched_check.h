@@ -42,8 +42,8 @@ const char *sc_check_placement(const sc_case *c, const uint32_t *const *nodes);
 
 /*
  * Whether, in every domain of `level` (SC_NONE: the cluster), one of the plain bounds fails for the whole
- * gang: a resource's sum, the number of copies of a podgroup, or a part that no domain of its own level
- * could hold alone. 1 proved, 0 not.
+ * gang: a resource's sum, the number of copies of a podgroup, a part that no domain of its own level
+ * could hold alone, or two parts that only one domain could hold and not both. 1 proved, 0 not.
  */
 int sc_prove_by_bounds(const sc_case *c, int32_t level);
 /* 1 when no node is large enough for a pod of some podgroup. */

@@ -323,6 +323,31 @@ static void test_levels_below_the_host(void **state) {
     grove_sched_free(s);
 }
 
+/* Two groups of three whole nodes each, where one rack alone has three: proved without a search. */
+static void test_one_rack_for_two(void **state) {
+    (void)state;
+    world w;
+    make(&w);
+    for (uint32_t i = 6; i < NODES; i++) {
+        fill(&w, i, 0);
+    }
+    begin(&w, BLOCK, GROVE_LEVEL_NONE);
+    group_of(&w, w.whole, 3, 3, RACK);
+    group_of(&w, w.whole, 3, 3, RACK);
+    assert_int_equal(place(&w), GROVE_INFEASIBLE);
+    grove_certificate c = {.size = (uint32_t)sizeof c};
+    assert_int_equal(grove_decision_certificate(w.d, &c), GROVE_OK);
+    assert_int_equal(c.reason, GROVE_REASON_CAPABILITY);
+    assert_int_equal(c.have, 1);
+    assert_int_equal(c.need, 2);
+    /* One whole node less in one of them, and the other rack does. */
+    begin(&w, BLOCK, GROVE_LEVEL_NONE);
+    group_of(&w, w.whole, 3, 3, RACK);
+    group_of(&w, w.whole, 2, 2, RACK);
+    assert_int_equal(place(&w), GROVE_PLACED);
+    end(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_S1_whole_or_not_at_all),
@@ -340,6 +365,7 @@ int main(void) {
         cmocka_unit_test(test_S13_sticky_by_index),
         cmocka_unit_test(test_S14_several_topologies),
         cmocka_unit_test(test_levels_below_the_host),
+        cmocka_unit_test(test_one_rack_for_two),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
