@@ -172,6 +172,22 @@ def test_whatif(tool, folder, files):
             check("whatif %s %s" % (bad, name), code == 2 and err, (code, err))
 
 
+def test_whatif_notes(tool, folder, path):
+    """What the pods of a gang that loses some ask for and placement does not look at is named, as by fit."""
+    state = json.load(open(path))
+    for o in state["items"]:
+        if o["kind"] == "PodClique":
+            o["spec"]["podSpec"]["runtimeClassName"] = "gvisor"
+    changed = write(folder, "notes.json", json.dumps(state))
+    code, out, err = tool("whatif", "--cluster", changed, "--lose", "rack=b0-r0", "-o", "json")
+    gangs = json.loads(out or "{}").get("gangs", [])
+    said = {g["gang"]: {n["path"] for n in g.get("notSupported", [])} for g in gangs}
+    lost = {g["gang"] for g in gangs if g["displaced"] > 0}
+    check("whatif notes", lost and all(("runtimeClassName" in str(said[g])) == (g in lost) for g in said), (said, err))
+    code, out, err = tool("whatif", "--cluster", changed, "--lose", "rack=b0-r0")
+    check("whatif notes text", "Not supported: PodClique" in out, out + err)
+
+
 def test_explain(tool, files):
     for path in files:
         name = os.path.basename(path)
@@ -225,6 +241,7 @@ def main():
         sim, kubectl, nodes_pods = cluster_files(tool, folder)
         test_fit(tool, folder, [sim, kubectl, nodes_pods])
         test_whatif(tool, folder, [sim, kubectl])
+        test_whatif_notes(tool, folder, sim)
         test_explain(tool, [sim, kubectl])
         test_together(tool, folder)
     print("%d passed, %d failed" % (passed, len(failures)))

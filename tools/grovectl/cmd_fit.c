@@ -205,13 +205,6 @@ static grove_status find_notes(request *q, const char *ns, const char *gang, gro
     return st;
 }
 
-static void print_notes(const grove_node *notes) {
-    for (const grove_node *n = grove_node_first(notes); n; n = grove_node_next(notes, n)) {
-        printf("Not supported: PodClique %s, %s: %s\n", io_member(n, "podClique"),
-               io_member(n, "path"), io_member(n, "text"));
-    }
-}
-
 static grove_status put_gang(request *q, const grove_node *gang, const grove_node *pods,
                              grove_builder *b, int *all_fit, grove_error *err) {
     unsigned placed = 0, missing = count_unplaced(pods, gang, &placed);
@@ -243,7 +236,7 @@ static grove_status put_gang(request *q, const grove_node *gang, const grove_nod
                fits ? "fits" : "does not fit", placed, missing, why.data ? why.data : "");
         if (fits) {
             put_placement(gang, pods, NULL);
-            print_notes(notes); /* of others they are among the reasons */
+            io_print_not_supported(notes); /* of others they are among the reasons */
         }
     }
     grove_buf_fini(&why);

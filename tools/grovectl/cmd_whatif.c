@@ -236,11 +236,11 @@ typedef struct gang_fate {
     unsigned displaced;
     fate fate;
     char why[512];
+    grove_doc *explanation; /* of a gang that was asked about; NULL: it loses nothing */
 } gang_fate;
 
 static int judge_gang(request *q, grove_engine *engine, int64_t now, gang_fate *g) {
     grove_error err = GROVE_ERROR_INIT;
-    grove_doc *doc = NULL;
     grove_buf out;
     g->displaced = displaced_of(q, g->gang);
     if (g->displaced == 0) {
@@ -250,17 +250,22 @@ static int judge_gang(request *q, grove_engine *engine, int64_t now, gang_fate *
     grove_status st = grove_engine_explain(engine, GROVE_KIND_PODGANG,
                                            text_at(g->gang, "/metadata/namespace"),
                                            io_name(g->gang), now, 1, &out, &err);
-    st = st < 0 ? st : grove_doc_parse_json(q->env, out.data, (size_t)out.len, 0, &doc, &err);
-    const grove_node *placement = grove_node_get(grove_doc_root(doc), "placement");
+    st = st < 0 ? st
+                : grove_doc_parse_json(q->env, out.data, (size_t)out.len, 0, &g->explanation, &err);
+    const grove_node *placement = grove_node_get(grove_doc_root(g->explanation), "placement");
     g->fate = strcmp(io_member(placement, "verdict"), "placed") == 0 ? MOVES : GOES;
     snprintf(g->why, sizeof g->why, "%s", g->fate == GOES ? io_member(placement, "text") : "");
     for (size_t n = strlen(g->why); n > 0 && g->why[n - 1] == '\n';) {
         g->why[--n] = '\0';
     }
     int code = st < 0 ? (io_print_error(NULL, &err), EXIT_USAGE) : EXIT_OK;
-    grove_doc_unref(doc);
     grove_buf_fini(&out);
     return code;
+}
+
+/* What its pods ask for and placement did not take into account. */
+static const grove_node *notes_of(const gang_fate *g) {
+    return grove_node_get(grove_doc_root(g->explanation), "notSupported");
 }
 
 static const char *set_of(const grove_node *gang) {
@@ -296,6 +301,7 @@ static void print_text(const request *q, const gang_fate *gangs, size_t n, unsig
             printf("stays whole\n");
         } else if (g->fate == MOVES) {
             printf("loses %u pods and finds room for them\n", g->displaced);
+            io_print_not_supported(notes_of(g)); /* of others they are among the reasons */
         } else {
             printf("loses %u pods and finds no room: %s\n", g->displaced, g->why);
         }
@@ -322,6 +328,9 @@ static void put_gangs(grove_builder *b, const gang_fate *gangs, size_t n) {
         grove_builder_string(b, "fate", fates[g->fate]);
         grove_builder_int64(b, "displaced", g->displaced);
         grove_builder_string(b, "why", g->why);
+        if (g->explanation) {
+            grove_builder_copy(b, "notSupported", notes_of(g));
+        }
         grove_builder_close(b);
     }
     grove_builder_close(b);
@@ -405,6 +414,9 @@ static int judge_all(request *q, grove_engine *engine, int64_t now, unsigned los
         print_text(q, gangs, n, lost, displaced);
     }
     code = code == EXIT_OK && q->picture ? draw(q, gangs, n) : code;
+    for (size_t i = 0; gangs && i < n; i++) {
+        grove_doc_unref(gangs[i].explanation);
+    }
     free(gangs);
     return code == EXIT_OK ? verdict : code;
 }

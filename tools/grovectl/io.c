@@ -145,6 +145,13 @@ const char *io_member(const grove_node *object, const char *key) {
     return grove_node_type(member) == GROVE_STRING ? grove_node_text(member) : "";
 }
 
+void io_print_not_supported(const grove_node *notes) {
+    for (const grove_node *n = grove_node_first(notes); n; n = grove_node_next(notes, n)) {
+        printf("Not supported: PodClique %s, %s: %s\n", io_member(n, "podClique"),
+               io_member(n, "path"), io_member(n, "text"));
+    }
+}
+
 const char *io_name(const grove_node *object) {
     return io_member(grove_node_get(object, "metadata"), "name");
 }

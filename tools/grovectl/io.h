@@ -32,6 +32,8 @@ void io_free_objects(io_objects *objects);
 
 /* The value of a top-level string member, such as kind; "" when there is none. */
 const char *io_member(const grove_node *object, const char *key);
+/* A line for each entry of an explanation's notSupported. */
+void io_print_not_supported(const grove_node *notes);
 const char *io_name(const grove_node *object); /* metadata.name; "" */
 
 /* A configuration with what the file holds; path NULL: the built-in settings. */
