@@ -107,6 +107,7 @@ grove_status grove_engine_new(grove_env *env, const grove_engine_options *option
     gv_map_init(&e->decided, env);
     gv_map_init(&e->condemned, env);
     gv_map_init(&e->spared, env);
+    gv_map_init(&e->favoured, env);
     grove_buf_init(&e->op_text, env);
     grove_status st = set_options(e, options, err);
     if (st == GROVE_OK) {
@@ -552,8 +553,8 @@ int64_t grove_engine_deadline(const grove_engine *e) {
     if (!is_synced(e)) {
         return INT64_MAX;
     }
-    int64_t at = gv_engine_sets_deadline(e), spared = gv_engine_spared_deadline(e);
-    at = spared < at ? spared : at;
+    int64_t at = gv_engine_sets_deadline(e), gangs = gv_engine_gangs_deadline(e);
+    at = gangs < at ? gangs : at;
     at = e->held_until < at ? e->held_until : at;
     return e->next_resync < at ? e->next_resync : at;
 }

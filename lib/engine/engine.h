@@ -100,7 +100,9 @@ typedef struct gv_decided {
     uint64_t terms;            /* what the gang asked for: stale.c */
     const uint64_t *node_sigs; /* parallel to the placed pods: what their nodes were */
     bool gated;                /* its pods are released towards their places; somebody else binds */
-    int64_t priority;          /* of a gang whose places are held for it (NOMINATED) */
+    bool reserved;      /* no answer to bind: its places are held until others have left them */
+    int64_t priority;   /* of such a gang */
+    int64_t look_again; /* it has waited too long then; INT64_MAX: never */
 } gv_decided;
 
 /* A gang, or one pod of it, that has to make room until it is seen to go. Texts in its arena. */
@@ -158,6 +160,7 @@ struct grove_engine {
     gv_map decided;        /* "ns/name" of the gang -> gv_decided */
     gv_map condemned;      /* "ns/gang", of one pod "ns/gang/pod" -> gv_condemned */
     gv_map spared;         /* "ns/name" of the base gang -> gv_spared */
+    gv_map favoured; /* "ns/name" of a gang whose held places were given back to choose anew */
     GV_VEC(const grove_placement *) placements; /* lent to the planner, as the next */
     GV_VEC(const grove_refusal *) refusals;
     GV_VEC(const grove_disruption *) disruptions;
@@ -263,7 +266,7 @@ grove_status gv_engine_disruptions_of(grove_engine *e, gv_str ns, gv_str set,
                                       const grove_disruption *const **out, uint32_t *out_n);
 /* The cluster does not let this pod be evicted: its gang stays, others are looked for. */
 grove_status gv_engine_eviction_refused(grove_engine *e, gv_str ns, gv_str pod);
-int64_t gv_engine_spared_deadline(const grove_engine *e);
+int64_t gv_engine_gangs_deadline(const grove_engine *e);
 void gv_engine_victims_fini(grove_engine *e);
 
 /* ---- stale.c ---- */

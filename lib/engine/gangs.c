@@ -108,7 +108,7 @@ gv_decided *gv_gangs_answer(grove_engine *e, gv_str ns, gv_str gang, gv_str set)
     d->ns.n = ns.n;
     d->set.n = set.n;
     d->placement.size = (uint32_t)sizeof d->placement;
-    d->placement.retry_ns = GROVE_NEVER;
+    d->placement.retry_ns = d->look_again = GROVE_NEVER;
     d->placement.reason = d->placement.text = "";
     gv_gangs_drop(e, key);
     if (!gv_map_put(&e->decided, key, d)) {
@@ -352,7 +352,31 @@ static bool is_suspended(const grove_engine *e, gv_str ns, gv_str set) {
 /* Its places are held, and others still have to leave them. */
 static bool is_nominated(const grove_engine *e, gv_str key) {
     const gv_decided *d = gv_map_get(&e->decided, key);
-    return d && d->placement.verdict == GROVE_VERDICT_NOMINATED;
+    return d && d->reserved;
+}
+
+grove_status gv_gangs_reopen(grove_engine *e, gv_str key) {
+    if (!gv_map_put(&e->gangs_to_check, key, e) || !gv_map_put(&e->favoured, key, e)) {
+        return GROVE_E_NOMEM;
+    }
+    gv_gangs_take_back(e, key);
+    return GROVE_OK;
+}
+
+static bool is_unplaced(const grove_engine *e, gv_str key) {
+    const gv_decided *d = gv_map_get(&e->decided, key);
+    return d && !d->reserved &&
+           (d->placement.verdict == GROVE_VERDICT_INFEASIBLE ||
+            d->placement.verdict == GROVE_VERDICT_UNKNOWN);
+}
+
+/* Less important gangs make room for it; one that has waited too long is not overtaken any more. */
+static grove_status make_room_for(grove_engine *e, const candidate *c, grove_error *err) {
+    grove_status st = is_unplaced(e, c->key) ? gv_engine_preempt(e, c->key, c->podgang, err)
+                                             : GROVE_OK;
+    return st == GROVE_OK && is_unplaced(e, c->key)
+               ? gv_engine_keep_room(e, c->key, c->podgang, err)
+               : st;
 }
 
 static grove_status look_at(grove_engine *e, candidate *c, uint32_t flags, grove_error *err) {
@@ -367,7 +391,9 @@ static grove_status look_at(grove_engine *e, candidate *c, uint32_t flags, grove
     if (is_decided(e, ns, c->key)) {
         return GROVE_OK;
     }
+    bool favoured = gv_map_remove(&e->favoured, c->key) != NULL;
     if (is_nominated(e, c->key)) {
+        favoured = true;
         gv_gangs_take_back(e, c->key);
     }
     if (gv_victims_going(e, gv_gangs_find(e, c->key))) {
@@ -393,11 +419,12 @@ static grove_status look_at(grove_engine *e, candidate *c, uint32_t flags, grove
         return GROVE_OK;
     }
     int64_t until = gv_view_leaving(e->store, ns, c->podgang, &gang);
-    if (until > e->now) {
+    if (until > e->now && !favoured) {
         return hold(e, c->key, until) < 0 ? gv_error_nomem(err) : GROVE_OK;
     }
-    c->fresh = true;
-    return decide(e, ns, name, set, &gang, err);
+    c->fresh = !favoured;
+    st = decide(e, ns, name, set, &gang, err);
+    return st == GROVE_OK && favoured ? make_room_for(e, c, err) : st;
 }
 
 /* ---- together ---- */
@@ -598,12 +625,9 @@ static grove_status reopen_below(grove_engine *e) {
     }
     for (uint32_t i = 0; any && (entry = gv_map_next(&e->decided, &i));) {
         const gv_decided *d = entry->value;
-        gv_str key = {entry->key, entry->key_len};
-        if (d->placement.verdict == GROVE_VERDICT_NOMINATED && d->priority < most) {
-            if (!gv_map_put(&e->gangs_to_check, key, e)) {
-                return GROVE_E_NOMEM;
-            }
-            gv_gangs_take_back(e, key);
+        if (d->reserved && d->priority < most &&
+            gv_gangs_reopen(e, (gv_str){entry->key, entry->key_len}) < 0) {
+            return GROVE_E_NOMEM;
         }
     }
     return GROVE_OK;
@@ -614,11 +638,7 @@ static grove_status make_room(grove_engine *e, candidate *const *list, uint32_t 
                               grove_error *err) {
     grove_status st = GROVE_OK;
     for (uint32_t i = 0; st == GROVE_OK && i < n; i++) {
-        const gv_decided *d = gv_map_get(&e->decided, list[i]->key);
-        if (d && (d->placement.verdict == GROVE_VERDICT_INFEASIBLE ||
-                  d->placement.verdict == GROVE_VERDICT_UNKNOWN)) {
-            st = gv_engine_preempt(e, list[i]->key, list[i]->podgang, err);
-        }
+        st = make_room_for(e, list[i], err);
     }
     return st;
 }
@@ -635,8 +655,35 @@ static grove_status check_held(grove_engine *e) {
     return GROVE_OK;
 }
 
+/* Gangs that have waited too long by now. */
+static grove_status look_when_due(grove_engine *e, int64_t now) {
+    gv_map_entry *entry;
+    for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
+        gv_decided *d = entry->value;
+        if (d->look_again <= now) {
+            if (!gv_map_put(&e->gangs_to_check, (gv_str){entry->key, entry->key_len}, e)) {
+                return GROVE_E_NOMEM;
+            }
+            d->look_again = GROVE_NEVER;
+            gv_laws_outside(e);
+        }
+    }
+    return GROVE_OK;
+}
+
+int64_t gv_engine_gangs_deadline(const grove_engine *e) {
+    int64_t first = gv_victims_spared_until(e);
+    gv_map_entry *entry;
+    for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
+        const gv_decided *d = entry->value;
+        first = d->look_again < first ? d->look_again : first;
+    }
+    return first;
+}
+
 grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *err) {
     grove_status looked = gv_victims_review(e, now);
+    looked = looked < 0 ? looked : look_when_due(e, now);
     bool room = looked == GROVE_OK && gv_store_take_capacity_mark(e->store);
     if (room) {
         looked = gv_gangs_mark_waiting(e);

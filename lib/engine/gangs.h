@@ -25,6 +25,8 @@ grove_status gv_gangs_keep_places(grove_engine *e, gv_decided *d, const gv_view_
 void gv_gangs_drop(grove_engine *e, gv_str key);
 /* The same, with the room that was held for it. */
 void gv_gangs_take_back(grove_engine *e, gv_str key);
+/* The same with places that were held: the gang chooses anew, before others of its priority do. */
+grove_status gv_gangs_reopen(grove_engine *e, gv_str key);
 /* All that want room are to be looked at. */
 grove_status gv_gangs_mark_waiting(grove_engine *e);
 
@@ -33,6 +35,10 @@ grove_status gv_gangs_mark_waiting(grove_engine *e);
  * holds the places. Else says that none would help. */
 grove_status gv_engine_preempt(grove_engine *e, gv_str key, const grove_node *podgang,
                                grove_error *err);
+/* For one that has waited too long: chooses places that others hold, and holds what they leave. Nobody goes
+ * for it. */
+grove_status gv_engine_keep_room(grove_engine *e, gv_str key, const grove_node *podgang,
+                                 grove_error *err);
 
 /* ---- victims.c ---- */
 /* All of the gang is to go, and some pod of it still has to. `gang` may be NULL. */
@@ -44,6 +50,7 @@ bool gv_victims_spared(const grove_engine *e, const gv_object *gang);
 /* `pod` NULL: the whole gang. */
 grove_status gv_victims_condemn(grove_engine *e, const gv_object *gang, const gv_pod *pod,
                                 const char *text);
+int64_t gv_victims_spared_until(const grove_engine *e);
 /* Forgets who is gone, and ends the time of those that were spared. */
 grove_status gv_victims_review(grove_engine *e, int64_t now);
 /* Name of the gang that the others of its set replica depend on; its own when it is that. */

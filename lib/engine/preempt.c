@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "model/labels.h"
 #include "value/doc.h"
+#include "value/scalar.h"
 
 /* A less important gang with pods on nodes. */
 typedef struct prey {
@@ -23,6 +24,7 @@ typedef struct hunt {
     const grove_node *podgang;
     gv_str ns, name, set;
     int64_t priority;
+    bool waits_only; /* nobody is told to go: the places are held as they are left */
     prey *prey;
     uint32_t n_prey;
     uint32_t *pod_ids; /* of all gangs formed, and what they are; parallel */
@@ -45,11 +47,14 @@ static int32_t clamp(int64_t priority) {
     return priority > INT32_MAX ? INT32_MAX : priority < INT32_MIN ? INT32_MIN : (int32_t)priority;
 }
 
+static const gv_scheduler_profile *profile_of(const grove_engine *e, const grove_node *podgang) {
+    gv_str label = gv_node_get_str(gv_node_path(podgang, "metadata.labels"), GV_LABEL_SCHEDULER);
+    return gv_config_scheduler(e->config, label.n ? label : gv_str_c(e->config->default_scheduler));
+}
+
 /* A gang may refuse to push others aside by its class, and a scheduler for all of its gangs. */
 static bool may_preempt(const grove_engine *e, const grove_node *podgang) {
-    gv_str label = gv_node_get_str(gv_node_path(podgang, "metadata.labels"), GV_LABEL_SCHEDULER);
-    gv_str scheduler = label.n ? label : gv_str_c(e->config->default_scheduler);
-    const gv_scheduler_profile *p = gv_config_scheduler(e->config, scheduler);
+    const gv_scheduler_profile *p = profile_of(e, podgang);
     gv_str name = gv_node_get_str(gv_node_path(podgang, "spec"), "priorityClassName");
     const grove_node *class = gv_config_priority_class(e->config, name);
     return !gv_gangs_released(e, podgang) && (!p || p->preempts) &&
@@ -76,8 +81,10 @@ static grove_status list_prey(hunt *h) {
     for (gv_object *o = gangs->first; o; o = gv_list_next(o, GV_LIST_KIND)) {
         const grove_node *node = gv_object_node(o);
         int64_t priority = gv_gangs_priority(h->e, node);
-        if (priority < h->priority && gv_gangs_ours(h->e, node) && !gv_gangs_released(h->e, node) &&
+        bool less = h->waits_only ? node != h->podgang : priority < h->priority;
+        if (less && gv_gangs_ours(h->e, node) && !gv_gangs_released(h->e, node) &&
             has_bound(h, o)) {
+            priority = h->waits_only ? INT32_MIN : priority;
             h->prey[h->n_prey++] = (prey){o, priority, GROVE_SCHED_NONE};
         }
     }
@@ -193,7 +200,8 @@ static grove_status form_prey(hunt *h) {
     grove_status st = h->pod_ids && h->pods ? GROVE_OK : gv_error_nomem(h->err);
     for (uint32_t i = 0; st == GROVE_OK && i < h->n_prey; i++) {
         const gv_object *gang = h->prey[i].gang;
-        if (!gv_victims_going(h->e, gang) && !gv_victims_spared(h->e, gang)) {
+        bool stays = !h->waits_only && gv_victims_spared(h->e, gang);
+        if (!stays && !gv_victims_going(h->e, gang)) {
             st = form_gang(h, &h->prey[i]);
         }
     }
@@ -235,7 +243,7 @@ static grove_status condemn(hunt *h) {
         if (!p || (victims[i].pod != GROVE_SCHED_NONE && !pod)) {
             return gv_error(h->err, GROVE_E_INTERNAL, "a victim is nobody that could go");
         }
-        if (gv_victims_condemn(h->e, p->gang, pod, text) < 0) {
+        if (!h->waits_only && gv_victims_condemn(h->e, p->gang, pod, text) < 0) {
             return gv_error_nomem(h->err);
         }
         h->behind = h->behind ? h->behind : p->gang;
@@ -244,25 +252,36 @@ static grove_status condemn(hunt *h) {
     return text ? GROVE_OK : gv_error_nomem(h->err);
 }
 
+/* The answer that its places are held: to a preemptor as such, to one that only waits as a no. */
+static grove_status say_held(hunt *h, gv_decided *d) {
+    const gv_head *first = &h->behind->u.head;
+    const char *others = h->gangs_leaving > 1 ? " and others" : "";
+    gv_str behind = strcmp(first->ns, d->ns.p) == 0 ? gv_str_c(first->name) : (gv_str){"", 0};
+    d->reserved = true;
+    d->priority = h->priority;
+    d->placement.verdict = h->waits_only ? GROVE_VERDICT_INFEASIBLE : GROVE_VERDICT_NOMINATED;
+    d->placement.reason = h->waits_only ? "Starving" : "Preempting";
+    d->placement.behind = gv_arena_dup(&d->arena, behind);
+    d->placement.text = h->waits_only
+                            ? gv_arena_fmt(&d->arena,
+                                           "it has waited too long: what gang %s/%s%s leaves is "
+                                           "kept for it",
+                                           first->ns, first->name, others)
+                            : gv_arena_fmt(&d->arena,
+                                           "its places are held and pods still have to leave "
+                                           "them: of gang %s/%s%s",
+                                           first->ns, first->name, others);
+    return d->placement.behind && d->placement.text ? GROVE_OK : gv_error_nomem(h->err);
+}
+
 static grove_status nominate(hunt *h, const gv_view_gang *gang) {
     grove_status st = condemn(h);
     gv_decided *d = st == GROVE_OK ? gv_gangs_answer(h->e, h->ns, h->name, h->set) : NULL;
     if (!d) {
         return st < 0 ? st : gv_error_nomem(h->err);
     }
-    const gv_head *first = &h->behind->u.head;
-    gv_str behind = strcmp(first->ns, d->ns.p) == 0 ? gv_str_c(first->name) : (gv_str){"", 0};
-    d->priority = h->priority;
-    d->placement.verdict = GROVE_VERDICT_NOMINATED;
-    d->placement.reason = "Preempting";
-    d->placement.behind = gv_arena_dup(&d->arena, behind);
-    d->placement.text = gv_arena_fmt(
-        &d->arena, "its places are held and pods still have to leave them: of gang %s/%s%s",
-        first->ns, first->name, h->gangs_leaving > 1 ? " and others" : "");
-    if (!d->placement.behind || !d->placement.text) {
-        return gv_error_nomem(h->err);
-    }
-    st = gv_gangs_keep_places(h->e, d, gang, h->err);
+    st = say_held(h, d);
+    st = st < 0 ? st : gv_gangs_keep_places(h->e, d, gang, h->err);
     return st < 0 ? st : grove_store_mark(h->e->store, d->ns.p, d->set.p);
 }
 
@@ -278,7 +297,7 @@ static grove_status tell(hunt *h, gv_str key, grove_verdict verdict) {
         return gv_error_nomem(h->err);
     }
     d->placement.text = text;
-    int64_t again = gv_engine_spared_deadline(h->e);
+    int64_t again = gv_victims_spared_until(h->e);
     d->placement.retry_ns = again < d->placement.retry_ns ? again : d->placement.retry_ns;
     return GROVE_OK;
 }
@@ -305,7 +324,7 @@ static grove_status run(hunt *h, gv_str key) {
     if (st < 0 || !gang.complete) {
         return st;
     }
-    st = grove_gang_priority(v->gang, clamp(h->priority));
+    st = grove_gang_priority(v->gang, h->waits_only ? INT32_MAX : clamp(h->priority));
     st = st < 0 ? st : grove_sched_mark(v->sched, &mark);
     if (st < 0) {
         return gv_error_nomem(h->err);
@@ -316,11 +335,14 @@ static grove_status run(hunt *h, gv_str key) {
         return h->err && h->err->status == st ? st : gv_error(h->err, st, "victims were not found");
     }
     grove_verdict verdict = grove_decision_verdict(v->decision);
-    return verdict == GROVE_PLACED ? nominate(h, &gang) : tell(h, key, verdict);
+    if (verdict == GROVE_PLACED) {
+        return nominate(h, &gang);
+    }
+    return h->waits_only ? GROVE_OK : tell(h, key, verdict);
 }
 
-grove_status gv_engine_preempt(grove_engine *e, gv_str key, const grove_node *podgang,
-                               grove_error *err) {
+static grove_status hunt_for(grove_engine *e, gv_str key, const grove_node *podgang,
+                             bool waits_only, grove_error *err) {
     const grove_node *meta = grove_node_get(podgang, "metadata");
     hunt h = {.e = e,
               .podgang = podgang,
@@ -328,10 +350,8 @@ grove_status gv_engine_preempt(grove_engine *e, gv_str key, const grove_node *po
               .name = gv_node_get_str(meta, "name"),
               .set = gv_node_get_str(grove_node_get(meta, "labels"), GV_LABEL_PART_OF),
               .priority = gv_gangs_priority(e, podgang),
+              .waits_only = waits_only,
               .err = err};
-    if (!may_preempt(e, podgang)) {
-        return GROVE_OK;
-    }
     gv_arena_init(&h.mem, e->env);
     grove_status st = list_prey(&h);
     if (st == GROVE_OK && h.n_prey > 0) {
@@ -339,4 +359,40 @@ grove_status gv_engine_preempt(grove_engine *e, gv_str key, const grove_node *po
     }
     gv_arena_fini(&h.mem);
     return st;
+}
+
+grove_status gv_engine_preempt(grove_engine *e, gv_str key, const grove_node *podgang,
+                               grove_error *err) {
+    return may_preempt(e, podgang) ? hunt_for(e, key, podgang, false, err) : GROVE_OK;
+}
+
+/* ---- who has waited too long ---- */
+
+/* Since when it has found no place, as its status tells: a new engine knows it, too. */
+static int64_t waiting_since(const grove_engine *e, const grove_node *podgang) {
+    int64_t since = 0;
+    GV_EACH(c, gv_node_path(podgang, "status.conditions")) {
+        if (gv_str_is(gv_node_get_str(c, "type"), GV_COND_GANG_UNPLACED) &&
+            gv_time_parse(gv_node_get_str(c, "lastTransitionTime"), &since, NULL) == GROVE_OK) {
+            return since;
+        }
+    }
+    return e->now;
+}
+
+grove_status gv_engine_keep_room(grove_engine *e, gv_str key, const grove_node *podgang,
+                                 grove_error *err) {
+    const gv_scheduler_profile *p = profile_of(e, podgang);
+    if (!p || p->starving_ns <= 0 || gv_gangs_released(e, podgang)) {
+        return GROVE_OK;
+    }
+    int64_t since = waiting_since(e, podgang);
+    int64_t at = since > GROVE_NEVER - p->starving_ns ? GROVE_NEVER : since + p->starving_ns;
+    if (at <= e->now) {
+        return hunt_for(e, key, podgang, true, err);
+    }
+    gv_decided *d = gv_map_get(&e->decided, key);
+    d->look_again = at;
+    d->placement.retry_ns = at < d->placement.retry_ns ? at : d->placement.retry_ns;
+    return GROVE_OK;
 }

@@ -186,12 +186,8 @@ static grove_status reopen(grove_engine *e) {
     gv_map_entry *entry;
     for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
         const gv_decided *d = entry->value;
-        gv_str key = {entry->key, entry->key_len};
-        if (d->placement.verdict == GROVE_VERDICT_NOMINATED) {
-            if (!gv_map_put(&e->gangs_to_check, key, e)) {
-                return GROVE_E_NOMEM;
-            }
-            gv_gangs_take_back(e, key);
+        if (d->reserved && gv_gangs_reopen(e, (gv_str){entry->key, entry->key_len}) < 0) {
+            return GROVE_E_NOMEM;
         }
     }
     return GROVE_OK;
@@ -218,7 +214,7 @@ grove_status gv_engine_eviction_refused(grove_engine *e, gv_str ns, gv_str pod_n
     return st < 0 ? st : reopen(e);
 }
 
-int64_t gv_engine_spared_deadline(const grove_engine *e) {
+int64_t gv_victims_spared_until(const grove_engine *e) {
     gv_map_entry *entry;
     int64_t first = INT64_MAX;
     for (uint32_t i = 0; (entry = gv_map_next(&e->spared, &i));) {
@@ -289,6 +285,7 @@ void gv_engine_victims_fini(grove_engine *e) {
     for (uint32_t i = 0; (entry = gv_map_next(&e->condemned, &i));) {
         pardon(e, (gv_str){entry->key, entry->key_len});
     }
+    gv_map_fini(&e->favoured);
     gv_map_fini(&e->spared);
     gv_map_fini(&e->condemned);
     gv_vec_fini(e->env, &e->disruptions);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "model/kinds.h"
 #include "value/doc.h"
+#include "value/scalar.h"
 
 #define DEFAULT_SCHEDULER "default-scheduler"
 #define KAI_SCHEDULER "kai-scheduler"
@@ -22,6 +23,10 @@ static bool add_scheduler(grove_config *c, gv_str name, const grove_node *config
         .config = config,
         .gang_scheduling = gv_node_get_bool(config, "gangScheduling"),
         .preempts = !gv_str_is(gv_node_get_str(config, "preemptionPolicy"), "Never")};
+    gv_str guard = gv_node_get_str(config, "starvationGuard");
+    if (guard.n > 0 && gv_duration_parse(guard, &p.starving_ns, NULL) < 0) {
+        p.starving_ns = 0; /* gv_config_check has refused it */
+    }
     return p.name && gv_vec_push(c->env, &c->schedulers, p);
 }
 

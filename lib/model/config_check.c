@@ -53,6 +53,16 @@ static void check_profile_config(gv_check *c, const gv_path *entry, const grove_
         gv_check_error(c, GV_CODE_NOT_SUPPORTED, "NotSupported", &here, policy,
                        "%s is not one of PreemptLowerPriority, Never", gv_show(policy).text);
     }
+    const grove_node *guard = grove_node_get(config, "starvationGuard");
+    int64_t ns = 0;
+    if (!gv_node_is_nothing(guard) &&
+        (!gv_node_is(guard, GROVE_STRING) || gv_duration_parse(gv_node_str(guard), &ns, NULL) < 0 ||
+         ns <= 0)) {
+        gv_path above = gv_path_key(entry, "config", 6);
+        gv_path here = gv_path_key(&above, "starvationGuard", 15);
+        gv_check_error(c, GV_CODE_CONFIG_INVALID, "Invalid", &here, guard,
+                       "must be a duration above 0");
+    }
 }
 
 static void check_profiles(gv_check *c, const grove_node *profiles, bool *default_seen,

@@ -11,6 +11,8 @@
 
 /* Of a PodGang: with this reason all of it is being evicted, to make room for another gang. */
 #define GV_COND_GANG_DISRUPTION "libgrove.io/DisruptionTarget"
+/* Of a PodGang that we place: it has found no place since the time of this condition. */
+#define GV_COND_GANG_UNPLACED "libgrove.io/Unplaced"
 #define GV_REASON_PREEMPTED "PreemptionByScheduler"
 
 static inline gv_kind gv_action_kind(const grove_action *action) {

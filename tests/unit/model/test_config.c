@@ -112,6 +112,18 @@ static const struct {
     {",\"scheduler\":{\"profiles\":[{\"name\":\"volcano\"},{\"name\":\"volcano\"}]}",
      "scheduler.profiles[1].name", NULL},
     {",\"scheduler\":{\"profiles\":{}}", "scheduler.profiles", NULL},
+    {",\"scheduler\":{\"profiles\":[{\"name\":\"grove-scheduler\",\"config\":{\"preemptionPolicy\":"
+     "\"Never\",\"starvationGuard\":\"10m\"}}]}",
+     "", "default-scheduler"},
+    {",\"scheduler\":{\"profiles\":[{\"name\":\"grove-scheduler\",\"config\":{\"preemptionPolicy\":"
+     "\"never\"}}]}",
+     "scheduler.profiles[0].config.preemptionPolicy", NULL},
+    {",\"scheduler\":{\"profiles\":[{\"name\":\"grove-scheduler\",\"config\":{\"starvationGuard\":"
+     "\"0s\"}}]}",
+     "scheduler.profiles[0].config.starvationGuard", NULL},
+    {",\"scheduler\":{\"profiles\":[{\"name\":\"grove-scheduler\",\"config\":{\"starvationGuard\":"
+     "5}}]}",
+     "scheduler.profiles[0].config.starvationGuard", NULL},
     {",\"logLevel\":\"warn\"", "logLevel", NULL},
     {",\"logLevel\":\" \",\"logFormat\":\"text\"", "", "default-scheduler"},
     {",\"logFormat\":\"yaml\"", "logFormat", NULL},
