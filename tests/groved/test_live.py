@@ -99,6 +99,19 @@ class Life(Live):
             'controller_runtime_reconcile_total{controller="podcliqueset",result="success"}'] >= plans)
         self.assertEqual(d.writes(), before)
 
+    def test_events_that_may_not_be_told_are_said_once(self):
+        script = os.path.join(self.cluster.folder.name, 'faults.json')
+        with open(script, 'w', encoding='utf-8') as f:
+            json.dump({'faults': [{'verb': 'create', 'path': '/apis/events.k8s.io/**', 'do': 'answer', 'code': 403, 'reason': 'Forbidden'}]}, f)
+        self.cluster = self.stack.enter_context(Groved(PROGRAM, '--no-operator', '--faults', script))
+        d = self.daemon('--no-webhooks')
+        self.create(demo(pods=3))
+        until('the set is available', lambda: self.available() == 1)
+        d.wait_for('events cannot be told')
+        until('it comes to rest', lambda: d.metrics()['grove_operations_in_flight'] == 0)
+        self.assertEqual(len([r for r in d.lines if r['msg'] == 'events cannot be told']), 1)
+        self.assertFalse([k for k in d.metrics() if 'verb="EVENT"' in k])
+
     def test_probes_and_metrics(self):
         d = self.daemon('--no-webhooks')
         d.wait_for('ready')

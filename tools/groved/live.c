@@ -19,9 +19,22 @@
 
 /* ---- what passes through the tap ---- */
 
+/* They are no part of the work and not counted: only that nobody will see them is said. */
+static void event_ended(live *d, const grove_completion *c) {
+    int64_t now = live_now(d);
+    if (c->status == GROVE_E_FORBIDDEN && now >= d->events_said_at) {
+        d->events_said_at = now + 60 * LIVE_SECOND;
+        log_write(&d->log, GROVE_LOG_WARN, "events cannot be told", "error", c->message, LOG_END);
+    }
+}
+
 static void on_ended(void *ctx, grove_verb verb, grove_kind kind, const grove_completion *c,
                      int64_t took_ns) {
     live *d = ctx;
+    if (verb == GROVE_VERB_EVENT) {
+        event_ended(d, c);
+        return;
+    }
     metrics_ended(&d->metrics, verb, kind, c, took_ns);
     if (d->options->crash_after && verb > GROVE_VERB_LIST && c->status == GROVE_OK &&
         ++d->writes == strtoull(d->options->crash_after, NULL, 10)) {

@@ -63,9 +63,10 @@ typedef struct live {
     uint32_t failed_turns;
     FILE *recording; /* --record; NULL: none */
     int record_held;
-    uint64_t writes;       /* accepted so far, for --crash-after */
-    int lease_looked;      /* 0 not yet, 1 asked, 2 known */
-    char lease_rival[600]; /* who holds the Lease; "" nobody */
+    int64_t events_said_at; /* when it may be said again that events are refused */
+    uint64_t writes;        /* accepted so far, for --crash-after */
+    int lease_looked;       /* 0 not yet, 1 asked, 2 known */
+    char lease_rival[600];  /* who holds the Lease; "" nobody */
     int code;
 } live;
 

@@ -152,7 +152,13 @@ uint32_t tap_in_flight(const tap *t) {
 
 /* ---- the engine's side ---- */
 
+/* Nobody waits for an event that is told, but the daemon hears whether it may tell them. */
 static grove_status submit(void *impl, const grove_op *op, grove_error *err) {
+    if (op->verb == GROVE_VERB_EVENT && (op->flags & GROVE_OP_NO_REPLY)) {
+        grove_op heard = *op;
+        heard.flags &= ~GROVE_OP_NO_REPLY;
+        return tap_ask(impl, &heard, NULL, NULL, err);
+    }
     return submit_with(impl, op, NULL, NULL, err);
 }
 
