@@ -97,8 +97,13 @@ class Webhooks(Stage):
             self.create(a_set(ns, 'again'))
             until('the set is available', lambda: self.available(ns, 'again') == 1)
             self.c.call('DELETE', f'/api/v1/namespaces/{ns}')
-            until('the namespace is gone', lambda: self.c.call('GET', f'/api/v1/namespaces/{ns}')[0] == 404, 120)
-        return 'refused, defaulted, protected; killed in a deletion; namespace gone'
+            time.sleep(0.1)
+            d.kill()
+        # the same while a namespace goes, whose controller tries again and again
+        with self.daemon(config=authorizer) as d:
+            d.wait_for('leading')
+            until('the namespace is gone', lambda: self.c.call('GET', f'/api/v1/namespaces/{ns}')[0] == 404, 180)
+        return 'refused, defaulted, protected; killed while a set and while a namespace is deleted'
 
 
 class Conformance(Stage):
