@@ -89,6 +89,7 @@ NOT_COVERED = {
     2154: "of libgrove's own fields, which the upstream definitions drop",
     2161: "of libgrove's own fields, which the upstream definitions drop",
     2160: "of libgrove's own fields, which the upstream definitions drop",
+    2170: "of libgrove's own fields, which the upstream definitions drop",
     2155: "of libgrove's own fields, which the upstream definitions drop", 2150: "of libgrove's own fields, which the upstream definitions drop", 2151: "needs other objects",
     2152: "of libgrove's own fields, which the upstream definitions drop", 2153: "needs the operator's configuration",
     2083: "needs other objects", 2084: "needs other objects", 2085: "needs other objects", 2089: "needs other objects",

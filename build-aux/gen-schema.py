@@ -48,7 +48,7 @@ class Tables:
         self.fields, self.keys, self.enums, self.rules = [], [], [], []
         self.limits = [None]
         self.columns, self.roots = [], []
-        self.extensions, self.extended, self.reserved = [], {}, {}
+        self.extensions, self.extended, self.widened = [], {}, {}
         self.kinds = []
         self.foreign = set()  # types that are Kubernetes' own
 
@@ -126,10 +126,10 @@ class Tables:
             rows.append((field, default, value.get("doc", ""), self.type_of(value), flags, known))
         return rows
 
-    def reserve(self, description):
-        """Fields of the extended definitions that nothing reads yet: rows of fields that no type lists."""
-        self.reserved = description["reserve"]
-        for name, fields in self.reserved.items():
+    def widen(self, description):
+        """Fields that are more in the extended definitions: rows of fields that no type lists."""
+        self.widened = description["widen"]
+        for name, fields in self.widened.items():
             for row in self.field_rows(name, fields):
                 self.extensions.append((self.type_rows[name], len(self.fields)))
                 self.fields.append(row)
@@ -206,7 +206,7 @@ def read():
         tables.descriptions.update(description["types"])
     for description in kinds:
         tables.add_kind(description)
-    tables.reserve(extensions)
+    tables.widen(extensions)
     unused = tables.descriptions.keys() - tables.type_rows.keys()
     if unused:
         sys.exit(f"gen-schema: described and not used: {sorted(unused)}")
@@ -362,10 +362,9 @@ def page(t):
               "`grovectl validate --strict-upstream` refuses them as a cluster of the real Grove does.", ""]
     for name, fields in t.extended.items():
         lines += type_section(t, f"{name} (extended)", {"fields": fields}, 3)
-    lines += ["Reserved, and read by nothing yet: admission refuses them.", ""]
-    for name, fields in t.reserved.items():
-        lines += type_section(t, f"{name} (reserved)", {"fields": fields}, 3)
-    for fields in [*t.extended.values(), *t.reserved.values()]:
+    for name, fields in t.widened.items():
+        lines += type_section(t, f"{name} (widened)", {"fields": fields}, 3)
+    for fields in [*t.extended.values(), *t.widened.values()]:
         for value in fields.values():
             before = len(shown)
             parts_of(t, value.get("list") or value["type"], shown)

@@ -82,6 +82,7 @@ void gv_rules_mnnvl_create(gv_rules *r);
 void gv_rules_mnnvl_update(gv_rules *r, const grove_node *old);
 void gv_rules_backend(gv_rules *r);
 void gv_rules_extensions(gv_rules *r);
+void gv_rules_update_bounds(gv_rules *r);
 void gv_rules_immutable(gv_rules *r, const grove_node *old);
 void gv_rules_binding(gv_rules *r);
 

@@ -130,8 +130,9 @@ static grove_status main_resource(run *v, grove_doc *doc, const grove_node *obje
     if (st < 0) {
         return st;
     }
-    st = gv_schema_validate(v->kind, stored, grove_doc_root(stored), old == NULL, v->diags,
-                            &errors);
+    bool upstream = (flags & GV_SCHEMA_UPSTREAM) != 0;
+    st = gv_schema_validate(v->kind, stored, grove_doc_root(stored), old == NULL, upstream,
+                            v->diags, &errors);
     if (st < 0) {
         gv_error(v->err, st, "the object could not be checked");
     } else if (errors) {

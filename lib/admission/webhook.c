@@ -8,6 +8,7 @@ static void on_create(gv_rules *r) {
     gv_rules_mnnvl_create(r);
     gv_rules_backend(r);
     gv_rules_extensions(r);
+    gv_rules_update_bounds(r);
 }
 
 /* What may not change is looked at only when the new object is valid. */
@@ -16,6 +17,7 @@ static void on_update(gv_rules *r, const grove_node *old) {
     gv_rules_mnnvl_update(r, old);
     gv_rules_backend(r);
     gv_rules_extensions(r);
+    gv_rules_update_bounds(r);
     if (r->errors == 0) {
         gv_rules_pack_domain_warnings(r);
         gv_rules_immutable(r, old);

@@ -114,6 +114,7 @@
 #define GV_STARTUP_EXPLICIT "CliqueStartupTypeExplicit"
 #define GV_UPDATE_ROLLING_RECREATE "RollingRecreate"
 #define GV_UPDATE_ON_DELETE "OnDelete"
+#define GV_UPDATE_COHERENT "Coherent"
 #define GV_SHARE_ALL "AllReplicas"
 #define GV_SHARE_EACH "PerReplica"
 

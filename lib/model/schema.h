@@ -84,9 +84,11 @@ grove_status gv_schema_roundtrip(gv_kind kind, grove_doc *doc, const grove_node 
                                  grove_doc **out_doc, grove_error *err);
 
 /* Step 4: metadata, OpenAPI structure, scale, list maps, and CEL unless one of the errors blocks it.
- * `object` comes from gv_schema_default or _roundtrip; create: CEL's transition rules apply. */
+ * `object` comes from gv_schema_default or _roundtrip; create: CEL's transition rules apply; upstream: by Grove's own
+ * resource definitions. */
 grove_status gv_schema_validate(gv_kind kind, const grove_doc *doc, const grove_node *object,
-                                bool create, grove_diags *diags, uint32_t *out_errors);
+                                bool create, bool upstream, grove_diags *diags,
+                                uint32_t *out_errors);
 
 /* The member of a submitted object, an explicit null counting as absent (0.1 step 1). */
 const grove_node *gv_schema_given(const grove_node *object, const char *member);

@@ -67,7 +67,7 @@ static void int_or_string(grove_builder *b, bool quantity) {
 
 #define MAX_FIELDS 80 /* 64 of a type, and what extends it */
 
-/* The fields of a struct by name; in the extended set a reserved one replaces the field it is named after. */
+/* The fields of a struct by name; in the extended set a wider one replaces the field it is named after. */
 static uint16_t gather(const writer *w, uint16_t row, const gv_schema_field **out) {
     const gv_schema_type *type = gv_type_at(row);
     uint16_t n = 0;

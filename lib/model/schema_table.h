@@ -62,7 +62,7 @@ typedef struct gv_schema_field {
     uint8_t flags;
 } gv_schema_field;
 
-/* A field that the extended resource definitions reserve, beside the type's own or in place of one. */
+/* A field that is more in the extended resource definitions: it stands in place of the type's own. */
 typedef struct gv_schema_extension {
     uint16_t type;  /* row of gv_schema_types */
     uint16_t field; /* row of gv_schema_fields, which no type lists */

@@ -298,6 +298,30 @@ static void check_unique(gv_check *c, const gv_schema_type *type, const grove_no
 
 static void check(gv_check *c, uint16_t row, const grove_node *node, const gv_path *path);
 
+static bool lists(const gv_schema_type *type, const grove_node *value) {
+    const gv_schema_limit *limit = &gv_schema_limits[type->limits];
+    const char *text = grove_node_text(value);
+    bool found = false;
+    for (uint16_t i = 0; text && i < limit->n_enum; i++) {
+        found = found || strcmp(text, gv_type_text(gv_schema_enums[limit->first_enum + i])) == 0;
+    }
+    return found;
+}
+
+/* The type of a field: the wider one of the extended resource definitions for a value that only it lists. */
+static uint16_t part_for(const gv_schema_type *type, const gv_schema_field *own,
+                         const grove_node *value) {
+    for (uint16_t i = 0; i < gv_schema_n_extensions; i++) {
+        const gv_schema_field *field = &gv_schema_fields[gv_schema_extensions[i].field];
+        if (gv_type_at(gv_schema_extensions[i].type) == type && field->name_len == own->name_len &&
+            memcmp(gv_type_text(field->name), gv_type_text(own->name), own->name_len) == 0 &&
+            lists(gv_type_at(field->type), value)) {
+            return field->type;
+        }
+    }
+    return own->type;
+}
+
 static void check_struct(gv_check *c, const gv_schema_type *type, const grove_node *node,
                          const gv_path *path) {
     uint64_t seen = 0;
@@ -308,7 +332,8 @@ static void check_struct(gv_check *c, const gv_schema_type *type, const grove_no
             continue; /* pruned before, in a document of the cluster's form */
         }
         seen |= UINT64_C(1) << i;
-        uint16_t part = gv_schema_fields[type->first_field + i].type;
+        const gv_schema_field *field = &gv_schema_fields[type->first_field + i];
+        uint16_t part = c->upstream ? field->type : part_for(type, field, m);
         if (part != GV_TYPE_OBJECTMETA) {
             check(c, part, m, &here);
         }
@@ -469,13 +494,15 @@ static void check_rules(gv_check *c, uint16_t row, const grove_node *node, bool 
 }
 
 grove_status gv_schema_validate(gv_kind kind, const grove_doc *doc, const grove_node *object,
-                                bool create, grove_diags *diags, uint32_t *out_errors) {
+                                bool create, bool upstream, grove_diags *diags,
+                                uint32_t *out_errors) {
     const gv_schema_root *root = gv_schema_root_of(kind);
     if (!root) {
         return GROVE_E_UNSUPPORTED;
     }
     gv_check c;
     gv_check_init(&c, grove_doc_env(doc), doc, diags);
+    c.upstream = upstream;
     gv_metadata_check(&c, grove_node_get(object, "metadata"), gv_kind_get(kind)->namespaced);
     check(&c, root->type, object, NULL);
     if (root->scale_spec) {

@@ -42,6 +42,7 @@ typedef struct gv_check {
     grove_buf text; /* scratch */
     uint32_t errors;
     bool blocked;        /* an error keeps CEL from being evaluated */
+    bool upstream;       /* by Grove's own resource definitions */
     grove_status status; /* first failure; sticks */
 } gv_check;
 

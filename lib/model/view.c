@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "model/labels.h"
 #include "value/scalar.h"
+#include "value/doc.h"
 
 /* ---- small readers ---- */
 
@@ -85,6 +86,35 @@ static gv_wish read_wish(gv_str word) {
     return gv_str_is(word, "Require")  ? GV_WISH_REQUIRE
            : gv_str_is(word, "Prefer") ? GV_WISH_PREFER
                                        : GV_WISH_NONE;
+}
+
+static gv_update read_update(gv_str word) {
+    return gv_str_is(word, GV_UPDATE_ON_DELETE)  ? GV_UPDATE_MANUAL
+           : gv_str_is(word, GV_UPDATE_COHERENT) ? GV_UPDATE_PAIRS
+                                                 : GV_UPDATE_ROLLING;
+}
+
+gv_opt_int gv_number_or_percent(const grove_node *node, bool *out_percent) {
+    int64_t value = 0;
+    gv_str text = gv_node_str(node);
+    *out_percent = false;
+    if (grove_node_int64(node, &value) == GROVE_OK) {
+        return (gv_opt_int){.set = true, .value = value};
+    }
+    if (text.n < 2 || text.p[text.n - 1] != '%' ||
+        !gv_str_int64((gv_str){text.p, text.n - 1}, &value)) {
+        return (gv_opt_int){.set = false};
+    }
+    *out_percent = true;
+    return (gv_opt_int){.set = true, .value = value};
+}
+
+static gv_rolling read_rolling(const grove_node *strategy) {
+    const grove_node *node = typed(strategy, "rollingUpdate", GROVE_OBJECT);
+    gv_rolling r = {.paused = grove_node_is_true(grove_node_get(node, "paused")),
+                    .progress_deadline = gv_get_str(node, "progressDeadline")};
+    r.max_unavailable = gv_number_or_percent(grove_node_get(node, "maxUnavailable"), &r.percent);
+    return r;
 }
 
 static gv_spread read_spread(const grove_node *constraint) {
@@ -328,7 +358,7 @@ grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_
     }
     const grove_node *service = typed(t, "headlessServiceConfig", GROVE_OBJECT);
     const grove_node *publish = grove_node_get(service, "publishNotReadyAddresses");
-    gv_str update = gv_get_str(typed(spec, "updateStrategy", GROVE_OBJECT), "type");
+    const grove_node *strategy = typed(spec, "updateStrategy", GROVE_OBJECT);
     gv_pcs view = {
         .node = pcs,
         .spec = spec,
@@ -336,7 +366,8 @@ grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_
         .status = typed(pcs, "status", GROVE_OBJECT),
         .meta = gv_meta_view_of(pcs),
         .replicas = gv_get_int(spec, "replicas"),
-        .update = gv_str_is(update, GV_UPDATE_ON_DELETE) ? GV_UPDATE_MANUAL : GV_UPDATE_ROLLING,
+        .update = read_update(gv_get_str(strategy, "type")),
+        .rolling = read_rolling(strategy),
         .startup = read_startup(gv_get_str(t, "cliqueStartupType")),
         .priority_class = gv_get_str(t, "priorityClassName"),
         .service_set = service != NULL,

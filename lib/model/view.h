@@ -126,13 +126,26 @@ typedef struct gv_group {
 } gv_group;
 
 typedef enum gv_startup { GV_STARTUP_ANY, GV_STARTUP_ORDERED, GV_STARTUP_LISTED } gv_startup;
-typedef enum gv_update { GV_UPDATE_ROLLING, GV_UPDATE_MANUAL } gv_update;
+typedef enum gv_update {
+    GV_UPDATE_ROLLING,
+    GV_UPDATE_MANUAL, /* OnDelete */
+    GV_UPDATE_PAIRS   /* Coherent; an extension */
+} gv_update;
+
+/* updateStrategy.rollingUpdate; an extension. */
+typedef struct gv_rolling {
+    gv_opt_int max_unavailable; /* pairs, or a share of all in percent */
+    bool percent;
+    bool paused;
+    gv_str progress_deadline; /* Go duration text; "" none */
+} gv_rolling;
 
 typedef struct gv_pcs {
     const grove_node *node, *spec, *template_node, *status;
     gv_meta_view meta;
     gv_opt_int replicas;
-    gv_update update; /* MANUAL: OnDelete */
+    gv_update update;
+    gv_rolling rolling;
     gv_startup startup;
     gv_str priority_class;
     bool service_set;       /* headlessServiceConfig is there */
@@ -154,6 +167,9 @@ typedef struct gv_pcs {
     const gv_ratio *ratios;
     uint32_t n_ratios;
 } gv_pcs;
+
+/* A whole number, or a text like "25%"; unset: neither. */
+gv_opt_int gv_number_or_percent(const grove_node *node, bool *out_percent);
 
 /* The view's arrays live in the arena. GROVE_E_TYPE when the object is no set with a template. */
 grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_error *err);

@@ -5,6 +5,7 @@
  */
 #include "base/hash.h"
 #include "base/log.h"
+#include "plan/pairs.h"
 #include "plan/work.h"
 
 typedef struct finding {
@@ -51,14 +52,21 @@ static bool is_voluntary(const gv_act *act) {
     return strcmp(act->reason, "RollingUpdate") == 0 || strcmp(act->reason, "ScaledIn") == 0;
 }
 
+/* A clique that is rolled for itself although the rest goes by pairs. */
+static bool is_outside(const gv_work *w, uint32_t at) {
+    const gv_want_replica *r = &w->want->replicas[w->cliques[at].want->replica];
+    return at < r->first_clique + r->n_outside;
+}
+
 /* What is taken down by choice leaves minAvailable; a rolling update takes one ready pod at a time. */
 static void check_clique(const gv_work *w, uint32_t at, uint32_t removed, uint32_t rolled_ready,
                          finding *out, const gv_act *act) {
     const gv_work_clique *c = &w->cliques[at];
     int64_t left = (int64_t)c->n_pods - removed;
-    if (rolled_ready > 1) {
+    bool alone = !w->by_pairs || is_outside(w, at);
+    if (alone && rolled_ready > 1) {
         *out = (finding){"two ready pods of one clique rolled at a time", act};
-    } else if (rolled_ready > 0 && c->ready < c->want->min_available) {
+    } else if (alone && rolled_ready > 0 && c->ready < c->want->min_available) {
         *out = (finding){"a ready pod rolled below minAvailable", act};
     } else if (strcmp(act->reason, "ScaledIn") == 0 && left < c->want->min_available) {
         *out = (finding){"scaled in below minAvailable", act};
@@ -137,6 +145,13 @@ grove_status gv_step_check(gv_work *w) {
     grove_status status = f.what == NULL ? check_names(w, &f) : GROVE_OK;
     if (status == GROVE_OK && f.what == NULL && w->want != NULL && w->cliques != NULL) {
         status = check_pods(w, &f);
+    }
+    bool kept = true;
+    if (status == GROVE_OK && f.what == NULL) {
+        status = gv_pairs_kept(w, &kept);
+    }
+    if (status == GROVE_OK && !kept) {
+        f = (finding){"fewer whole pairs than the floor", &w->acts.v[0]};
     }
     if (status == GROVE_OK && f.what != NULL) {
         status = report(w, &f);

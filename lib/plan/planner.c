@@ -132,6 +132,7 @@ static void read_template(gv_work *w) {
     w->set_hash = gv_template_generation_hash(w->t);
     w->manual = w->view->update == GV_UPDATE_MANUAL;
     w->suspended = gv_set_is_suspended(w->pcs->u.document.node);
+    w->by_pairs = w->view->update == GV_UPDATE_PAIRS;
     w->delay = DEFAULT_DELAY_NS;
     if (w->view->termination_delay.n > 0 &&
         gv_duration_parse(w->view->termination_delay, &w->delay, NULL) < 0) {
@@ -249,6 +250,7 @@ static grove_status begin(grove_planner *p, const grove_store *store, const grov
     w->unheld = false;
     w->adopted = (gv_str){"", 0};
     w->starved = false;
+    w->pairs = (gv_work_pairs){0};
     grove_buf_clear(&w->text);
     grove_status status = gv_time_format(w->now, &w->text);
     if (status < 0) {

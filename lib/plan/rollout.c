@@ -9,6 +9,8 @@
  */
 #include "plan/rollout.h"
 
+#include "plan/pairs.h"
+
 /* ---- whose turn it is ---- */
 
 static bool running(const gv_progress *p) {
@@ -122,7 +124,7 @@ static void judge_converged(const gv_work *w, gv_work_clique *c) {
                    c->updated >= c->want->min_available;
 }
 
-static grove_status roll_cliques(gv_work *w) {
+static void begin_cliques(gv_work *w) {
     for (uint32_t i = 0; i < w->want->n_cliques; i++) {
         gv_work_clique *c = &w->cliques[i];
         if (c->memo == NULL) {
@@ -132,7 +134,23 @@ static grove_status roll_cliques(gv_work *w) {
         if (!c->dying && starts(w, c)) {
             c->progress = start(w, c->want->expected_hash);
         }
-        if (!c->dying && !w->manual && running(&c->progress)) {
+    }
+}
+
+/* With pairs, those of the core unit go together: pairs.c. */
+static bool rolls_alone(const gv_work *w, const gv_work_clique *c) {
+    const gv_want_replica *r = &w->want->replicas[c->want->replica];
+    uint32_t place = (uint32_t)(c - w->cliques) - r->first_clique;
+    return !w->manual && (!w->by_pairs || place < r->n_outside);
+}
+
+static grove_status roll_cliques(gv_work *w) {
+    for (uint32_t i = 0; i < w->want->n_cliques; i++) {
+        gv_work_clique *c = &w->cliques[i];
+        if (c->memo == NULL) {
+            continue;
+        }
+        if (!c->dying && rolls_alone(w, c) && running(&c->progress)) {
             grove_status status = gv_roll_pods(w, c);
             if (status < 0) {
                 return status;
@@ -204,7 +222,7 @@ static grove_status follow(gv_work *w, gv_work_group *g) {
     return GROVE_OK;
 }
 
-static grove_status roll_groups(gv_work *w) {
+static void begin_groups(gv_work *w) {
     for (uint32_t i = 0; i < w->want->n_groups; i++) {
         gv_work_group *g = &w->groups[i];
         if (g->memo == NULL) {
@@ -214,7 +232,17 @@ static grove_status roll_groups(gv_work *w) {
         if (!g->dying && group_starts(w, g)) {
             g->progress = start(w, (gv_str){"", 0});
         }
-        if (!g->dying && !w->manual && running(&g->progress) && !g->progress.started_now) {
+    }
+}
+
+static grove_status roll_groups(gv_work *w) {
+    for (uint32_t i = 0; i < w->want->n_groups; i++) {
+        gv_work_group *g = &w->groups[i];
+        if (g->memo == NULL) {
+            continue;
+        }
+        bool alone = !w->manual && !w->by_pairs;
+        if (!g->dying && alone && running(&g->progress) && !g->progress.started_now) {
             grove_status status = follow(w, g);
             if (status < 0) {
                 return status;
@@ -227,17 +255,24 @@ static grove_status roll_groups(gv_work *w) {
 
 /* ---- the set: who is next ---- */
 
+/* Part of an update by pairs that is not through: also where the template was taken back, so that what stands as
+ * current is the template's again. */
+static bool is_in_pairs(const gv_work *w, const gv_progress *p) {
+    return w->by_pairs && running(p);
+}
+
 static bool replica_done(const gv_work *w, uint32_t at) {
     const gv_want_replica *r = &w->want->replicas[at];
     for (uint32_t i = 0; i < r->n_standalone; i++) {
         const gv_work_clique *c = &w->cliques[r->first_clique + i];
-        if (c->memo == NULL || c->dying || !c->converged) {
+        if (c->memo == NULL || c->dying || !c->converged || is_in_pairs(w, &c->progress)) {
             return false;
         }
     }
     for (uint32_t i = 0; i < r->n_groups; i++) {
         const gv_work_group *g = &w->groups[r->first_group + i];
-        if (g->memo == NULL || g->dying || !gv_str_eq(g->set_hash, w->set_hash)) {
+        if (g->memo == NULL || g->dying || !gv_str_eq(g->set_hash, w->set_hash) ||
+            is_in_pairs(w, &g->progress)) {
             return false;
         }
     }
@@ -301,18 +336,37 @@ static void choose_replica(gv_work *w) {
         finish(&w->progress);
         return;
     }
+    if (w->by_pairs && w->view->rolling.paused) {
+        return; /* what is under way keeps its turn, nobody else gets one */
+    }
     w->progress.current_index = next;
     w->progress.current_started = (gv_str){"", 0};
 }
 
+static grove_status yield_turn(gv_work *w) {
+    int64_t index = -1;
+    grove_status status = w->by_pairs ? gv_pairs_yield(w, &index) : GROVE_OK;
+    if (index >= 0) {
+        w->progress.current_index = index;
+        w->progress.current_started = (gv_str){"", 0};
+    }
+    return status;
+}
+
 grove_status gv_step_rollout(gv_work *w) {
     begin_set(w);
-    grove_status status = roll_cliques(w);
+    begin_cliques(w);
+    begin_groups(w);
+    grove_status status = w->by_pairs ? gv_roll_pairs(w) : GROVE_OK;
+    if (status == GROVE_OK) {
+        status = roll_cliques(w);
+    }
     if (status == GROVE_OK) {
         status = roll_groups(w);
     }
     if (status == GROVE_OK) {
         choose_replica(w);
+        status = yield_turn(w);
         gv_judge(w);
     }
     return status;

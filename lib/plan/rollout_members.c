@@ -5,22 +5,12 @@
  */
 #include "plan/rollout.h"
 
-typedef struct index_state {
-    bool old; /* some living member carries another hash than its template's */
-    bool
-        broken; /* some member has fewer scheduled or ready pods than its minimum; or of an old one some
-                      member is gone, as when it could be taken down in part only */
-    bool complete; /* all members live, are of the new version and have their minimum */
-    bool absent;   /* no living member */
-    bool parked;   /* of the new version, and the scheduler has no room for some pod of it */
-} index_state;
-
 static gv_work_clique *member(gv_work *w, const gv_work_group *g, int64_t r, uint32_t k) {
     return &w->cliques[gv_want_member(g->want, r, k)];
 }
 
-static index_state look(gv_work *w, const gv_work_group *g, int64_t r) {
-    index_state s = {.complete = true, .absent = true};
+gv_index_state gv_index_look(gv_work *w, const gv_work_group *g, int64_t r) {
+    gv_index_state s = {.complete = true, .absent = true};
     bool torn = false;
     for (uint32_t k = 0; k < g->want->n_members; k++) {
         const gv_work_clique *c = member(w, g, r, k);
@@ -43,15 +33,14 @@ static index_state look(gv_work *w, const gv_work_group *g, int64_t r) {
     return s;
 }
 
-/* What is missing is not made anew before the last of the old ones was told to go: it would go with them. */
-static void hold_back(gv_work *w, const gv_work_group *g, int64_t r) {
+void gv_index_hold_back(gv_work *w, const gv_work_group *g, int64_t r) {
     for (uint32_t k = 0; k < g->want->n_members; k++) {
         gv_work_clique *c = member(w, g, r, k);
         c->held = c->obj == NULL;
     }
 }
 
-static grove_status remove_index(gv_work *w, gv_work_group *g, int64_t r, const char *why) {
+grove_status gv_index_remove(gv_work *w, gv_work_group *g, int64_t r, const char *why) {
     for (uint32_t k = 0; k < g->want->n_members; k++) {
         gv_work_clique *c = member(w, g, r, k);
         if (c->obj == NULL || c->dying || c->deletes) {
@@ -74,7 +63,7 @@ static bool note(gv_work *w, const gv_work_group *g, const char *reason, const c
                        (long long)index);
 }
 
-static bool is_available(gv_work *w, const gv_work_group *g, int64_t r) {
+bool gv_index_works(gv_work *w, const gv_work_group *g, int64_t r) {
     for (uint32_t k = 0; k < g->want->n_members; k++) {
         const gv_work_clique *c = member(w, g, r, k);
         if (c->obj == NULL || c->dying || c->deletes || !c->is_scheduled ||
@@ -90,9 +79,9 @@ static bool budget_is_spent(gv_work *w, const gv_work_group *g, int64_t *out_ava
     bool spent = false;
     *out_available = 0;
     for (int64_t r = 0; r < g->want->replicas; r++) {
-        bool works = is_available(w, g, r);
+        bool works = gv_index_works(w, g, r);
         *out_available += works ? 1 : 0;
-        spent = spent || (!works && !look(w, g, r).parked);
+        spent = spent || (!works && !gv_index_look(w, g, r).parked);
     }
     return spent;
 }
@@ -104,7 +93,7 @@ static grove_status follow_current(gv_work *w, gv_work_group *g, bool *out_next)
         *out_next = true;
         return GROVE_OK;
     }
-    index_state s = look(w, g, r);
+    gv_index_state s = gv_index_look(w, g, r);
     if (s.old) {
         int64_t available = 0;
         if ((g->obj->u.head.flags & GV_HEAD_EXPECTED) != 0) {
@@ -116,7 +105,7 @@ static grove_status follow_current(gv_work *w, gv_work_group *g, bool *out_next)
                        ? GROVE_OK
                        : gv_work_nomem(w);
         }
-        return remove_index(w, g, r, "its turn in the rolling update");
+        return gv_index_remove(w, g, r, "its turn in the rolling update");
     }
     if (!s.complete) {
         bool ok = note(w, g, "ReplacementNotReady", "replica %lld was renewed and is not ready yet",
@@ -129,7 +118,7 @@ static grove_status follow_current(gv_work *w, gv_work_group *g, bool *out_next)
 
 static int64_t lowest_ready_old(gv_work *w, const gv_work_group *g) {
     for (int64_t r = 0; r < g->want->replicas; r++) {
-        index_state s = look(w, g, r);
+        gv_index_state s = gv_index_look(w, g, r);
         if (s.old && !s.broken && r != g->progress.current_index) {
             return r;
         }
@@ -140,12 +129,12 @@ static int64_t lowest_ready_old(gv_work *w, const gv_work_group *g) {
 grove_status gv_roll_members(gv_work *w, gv_work_group *g) {
     bool removed = false;
     for (int64_t r = 0; r < g->want->replicas; r++) {
-        index_state s = look(w, g, r);
+        gv_index_state s = gv_index_look(w, g, r);
         if (s.old && s.broken) {
-            hold_back(w, g, r);
+            gv_index_hold_back(w, g, r);
         }
         if (r != g->progress.current_index && s.old && s.broken) {
-            grove_status status = remove_index(w, g, r, "old version and not working");
+            grove_status status = gv_index_remove(w, g, r, "old version and not working");
             if (status < 0) {
                 return status;
             }

@@ -16,6 +16,8 @@
 #define GV_COND_SUSPENDED "libgrove.io/Suspended" /* of the set, and of its PodGangs */
 #define GV_COND_FAILED "libgrove.io/Failed"       /* PodClique, PodCliqueScalingGroup */
 #define GV_COND_GANG_WAIT "libgrove.io/WaitTimedOut"
+#define GV_COND_GANG_UNPLACED "libgrove.io/Unplaced"
+#define GV_COND_UPDATE_STALLED "libgrove.io/UpdateStalled" /* PodCliqueSet */
 
 grove_status gv_status_cliques(gv_work *w);
 grove_status gv_status_groups(gv_work *w);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Status of the PodCliqueSet. */
 #include "model/config.h"
+#include "plan/pairs.h"
 #include "plan/status.h"
 
 /* ---- progress ---- */
@@ -119,6 +120,23 @@ static gv_condition topology_condition(gv_work *w) {
     return c;
 }
 
+/* ---- a coherent update ---- */
+
+static gv_condition stalled_condition(gv_work *w) {
+    const gv_work_pairs *p = &w->pairs;
+    gv_condition c = {.type = GV_COND_UPDATE_STALLED, .absent = true, .reason = ""};
+    if (p->active) {
+        c.absent = false;
+        c.status = p->stalled ? GV_TRUE : GV_FALSE;
+        c.reason = p->roll.paused                 ? "Paused"
+                   : p->stalled                   ? "ProgressDeadlineExceeded"
+                   : p->answer == GV_ROLL_BLOCKED ? "Blocked"
+                                                  : "Progressing";
+        c.message = gv_pairs_text(w);
+    }
+    return c;
+}
+
 /* ---- a set that cannot be read ---- */
 
 grove_status gv_status_unreadable(gv_work *w, gv_str why) {
@@ -198,13 +216,15 @@ grove_status gv_status_set(gv_work *w) {
         updated += w->replicas[i].updated ? 1 : 0;
     }
     gv_condition spread = gv_set_spread_condition(w);
-    uint64_t sig = gv_sig_condition(signature(w, available, updated), &spread) | 1u;
+    gv_condition stalled = stalled_condition(w);
+    uint64_t sig = gv_sig_condition(signature(w, available, updated), &spread);
+    sig = gv_sig_condition(sig, &stalled) | 1u;
     /* Shortcut: nothing that the status is made of has changed. */
     if (w->memo->status_sig == sig) {
         return GROVE_OK;
     }
     const grove_node *live = w->memo->status;
-    gv_condition all[3] = {topology_condition(w), spread, suspended_condition(w)};
+    gv_condition all[4] = {topology_condition(w), spread, stalled, suspended_condition(w)};
     gv_delta d;
     gv_status_begin(w, &d);
     gv_delta_int(&d, live, "observedGeneration", w->pcs->u.head.generation);
@@ -217,7 +237,7 @@ grove_status gv_status_set(gv_work *w) {
                           ARG_STR(w->set)));
     gv_delta_text(&d, live, "currentGenerationHash", w->set_hash);
     write_progress(w, &d);
-    if (!gv_delta_conditions(w, &d, w->memo, w->pcs->u.head.generation, all, 3)) {
+    if (!gv_delta_conditions(w, &d, w->memo, w->pcs->u.head.generation, all, 4)) {
         return gv_work_nomem(w);
     }
     size_t before = w->acts.n;

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "model/labels.h"
+#include "plan/coherent.h"
 #include "plan/expand.h"
 #include "plan/plan.h"
 
@@ -148,6 +149,21 @@ typedef struct gv_work_replica {
     int64_t deadline;
 } gv_work_replica;
 
+/* The set replica that is rolled by pairs; as it stood before this plan. */
+typedef struct gv_work_pairs {
+    bool active;
+    uint32_t replica; /* index in want->replicas */
+    const uint32_t
+        *who; /* per role: its place among the replica's standalone cliques, then groups */
+    uint32_t n_roles;
+    gv_roll roll;
+    gv_roll_move *moves;
+    gv_roll_answer answer;
+    int64_t all, away, elsewhere; /* pairs of the set; that may be away; usable in other replicas */
+    int64_t since, deadline;      /* of the last step; when it counts as stalled */
+    bool stalled;
+} gv_work_pairs;
+
 /* An action before it is copied into the plan. */
 typedef struct gv_act {
     grove_verb verb;
@@ -201,6 +217,7 @@ typedef struct gv_work {
     gv_set_memory *memory;
     gv_str set_hash;   /* generation hash of the template */
     bool manual;       /* OnDelete */
+    bool by_pairs;     /* Coherent */
     bool suspended;    /* spec.suspend: no gang is offered to a scheduler */
     bool unheld;       /* its finalizer was refused: nothing is made for it */
     int64_t delay;     /* terminationDelay */
@@ -212,6 +229,7 @@ typedef struct gv_work {
     gv_work_group *groups;
     gv_work_gang *gangs;
     gv_work_replica *replicas;
+    gv_work_pairs pairs;
 
     GV_VEC(gv_act) acts;
     GV_VEC(gv_wait_note) waits;

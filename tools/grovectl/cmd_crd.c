@@ -14,7 +14,7 @@ static const char HELP[] =
     "five\n"
     "of Grove without one, as YAML documents for `kubectl apply -f -`. The extended set has the "
     "fields that\n"
-    "libgrove reserves beside Grove's; nothing reads them yet.\n"
+    "libgrove has beside Grove's.\n"
     "\n"
     "Exit status: 0 printed; 2 a KIND has no definition, or the output cannot be written.\n";
 

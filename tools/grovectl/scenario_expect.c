@@ -3,6 +3,7 @@
 #include "io.h"
 #include <grove/kinds.h>
 #include "scenario.h"
+#include "scenario_pairs.h"
 #include "verbs.h"
 
 #include <stdbool.h>
@@ -235,6 +236,29 @@ static int check_together(scenario *s, cluster *c, const grove_node *what, const
     return EXIT_OK;
 }
 
+/* Of each version as many as its rarest role has: those that serve together. */
+static int check_pairs(scenario *s, const grove_node *what, const picked *p) {
+    const grove_node *pairs = grove_node_get(what, "pairs");
+    if (!pairs) {
+        return EXIT_OK;
+    }
+    const grove_node **values = malloc((2 * p->n + 1) * sizeof *values);
+    if (!values) {
+        return scenario_complain(s, pairs, "out of memory");
+    }
+    for (size_t i = 0; i < p->n; i++) {
+        values[i] = follow(p->v[i], scenario_text(pairs, "roles", ""));
+        values[p->n + i] = follow(p->v[i], scenario_text(pairs, "versions", ""));
+    }
+    scenario_pairs is = scenario_count_pairs(values, values + p->n, p->n);
+    free(values);
+    int code = check_number(s, pairs, "atLeast", 1, "the number of whole pairs is",
+                            (size_t)is.whole);
+    return code == EXIT_OK ? check_number(s, pairs, "apart", -1,
+                                          "the roles of one version are apart by", (size_t)is.apart)
+                           : code;
+}
+
 static bool has_uid(const grove_node *items, const char *uid) {
     for (const grove_node *o = grove_node_first(items); o; o = grove_node_next(items, o)) {
         const char *other = grove_node_text(grove_node_at_path(o, "/metadata/uid"));
@@ -286,18 +310,23 @@ static int check(scenario *s, cluster *c, const grove_node *what, const picked *
     }
     check_distinct(s, what, p);
     code = code == EXIT_OK ? check_together(s, c, what, p) : code;
+    code = code == EXIT_OK ? check_pairs(s, what, p) : code;
     return code == EXIT_OK ? check_kept(s, what, p) : code;
 }
 
 /* All members known, and something is said at all. */
 static int check_form(const scenario *s, const grove_node *what) {
     static const char *const says[] = {"count",    "atLeast",  "atMost", "path",
-                                       "distinct", "together", "kept"};
+                                       "distinct", "together", "kept",   "pairs"};
     const grove_node *where = grove_node_get(what, "where");
     bool list = grove_node_type(where) == GROVE_ARRAY, any = false;
     int code = scenario_known_members(s, what,
                                       "kind name namespace selector where count atLeast atMost "
-                                      "path equals exists distinct together since kept");
+                                      "path equals exists distinct together since kept pairs");
+    if (code == EXIT_OK && grove_node_get(what, "pairs")) {
+        code = scenario_known_members(s, grove_node_get(what, "pairs"),
+                                      "roles versions atLeast apart");
+    }
     for (const grove_node *w = list ? grove_node_first(where) : where; w && code == EXIT_OK;
          w = list ? grove_node_next(where, w) : NULL) {
         code = scenario_known_members(s, w, "path equals exists");

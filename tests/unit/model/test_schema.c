@@ -75,7 +75,7 @@ static verdict judge(grove_doc *doc, const grove_node *request, grove_diags *fou
                    : gv_schema_default(kind, doc, object, flags, GV_STR("team"), &v.stored, NULL);
     if (v.status == GROVE_OK) {
         v.status = gv_schema_validate(kind, v.stored, grove_doc_root(v.stored),
-                                      gv_str_is(op, "CREATE"), found, &v.errors);
+                                      gv_str_is(op, "CREATE"), false, found, &v.errors);
     }
     return v;
 }
