@@ -63,4 +63,5 @@ def main():
             print(json.dumps(inst, separators=(",", ":")), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
