@@ -152,6 +152,22 @@ def check_quality(grovectl, everything):
     return passed, failed
 
 
+def check_traps(grovectl):
+    """Small instances in which one thing after the other fails (cx.jsonl), in every order of the list: (passed, failed)."""
+    with open(os.path.join(GOLDEN, "cx.jsonl")) as f:
+        lines = f.read().splitlines()
+    failed = 0
+    for line, answer in zip(lines, place(grovectl, lines)):
+        inst = json.loads(line)
+        problem = "" if answer["verdict"] == ("placed" if inst["feasible"] else "infeasible") else answer["verdict"]
+        if not problem and inst["feasible"]:
+            problem = wrong_with(inst, answer["placement"])
+        if problem:
+            print("FAIL %s: %s" % (inst["id"], problem))
+        failed += problem != ""
+    return len(lines) - failed, failed
+
+
 def span_rates(grovectl):
     """(at the optimum, of how many) for racks, and for hosts where racks are; what the oracle left open does not count."""
     with open(os.path.join(GOLDEN, "spans.json")) as f:
@@ -239,6 +255,8 @@ def main():
     args = ap.parse_args()
     args.grovectl = os.path.abspath(args.grovectl)
     passed, failed = check_quality(args.grovectl, args.all)
+    good, bad = check_traps(args.grovectl)
+    passed, failed = passed + good, failed + bad
     if args.all or args.span:
         good, bad = check_span(args.grovectl)
         passed, failed = passed + good, failed + bad
