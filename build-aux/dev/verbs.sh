@@ -41,6 +41,7 @@ variant_test() { # NAME [RUN-TESTS OPTIONS...]: builds the variant and runs ever
 # `./dev test` plays all of them; what compilers and sanitizers see, some show as well.
 fewer_histories() {
     export GROVE_CHAOS_SEEDS=${GROVE_CHAOS_SEEDS:-12} GROVE_CRASH_STEP=${GROVE_CRASH_STEP:-7} GROVE_MODEL_CHECK=few
+    export GROVE_PREEMPT_SEEDS=${GROVE_PREEMPT_SEEDS:-12}
 }
 
 sanitizer_environment() {
@@ -340,7 +341,7 @@ cross_stand_in() { # FOLDER EMULATOR PROGRAM...
 # repeated less often.
 cross_emulated() { # FOLDER EMULATOR
     cross_stand_in "$1" "$2" tools/grovectl/grovectl tests/unit/plan/plan_drive
-    export GROVE_CHAOS_SEEDS=${GROVE_CHAOS_SEEDS:-4} GROVE_CRASH_STEP=${GROVE_CRASH_STEP:-41} \
+    export GROVE_PREEMPT_SEEDS=${GROVE_PREEMPT_SEEDS:-4} GROVE_CHAOS_SEEDS=${GROVE_CHAOS_SEEDS:-4} GROVE_CRASH_STEP=${GROVE_CRASH_STEP:-41} \
         GROVE_OOM_STEP=${GROVE_OOM_STEP:-37} GROVE_FAULT_STEP=${GROVE_FAULT_STEP:-29}
 }
 

@@ -3,7 +3,8 @@
  * Preemption: the engine dies at every write of one, and random streams of gangs with priorities meet a small
  * cluster whose nodes fail and whose engine dies. At every instant no gang is in part where nobody is about to
  * take the rest or to bring it back; at rest the most important gangs run and nobody goes for nothing.
- * GROVE_PREEMPT_SEEDS (default 48) histories, from GROVE_PREEMPT_FIRST (default 1).
+ * GROVE_PREEMPT_SEEDS (default 48) histories, from GROVE_PREEMPT_FIRST (default 1); GROVE_CRASH_STEP (default
+ * 1): only every n-th write.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,12 +109,17 @@ static uint64_t preempt_once(grove_env *env, uint64_t k, bool after, bool with_s
     return writes;
 }
 
+static unsigned long setting(const char *name, unsigned long otherwise) {
+    const char *text = getenv(name);
+    return text && *text ? strtoul(text, NULL, 10) : otherwise;
+}
+
 static void every_boundary(bool with_standby) {
     grove_env *env = NULL;
     char *calm = NULL;
     assert_int_equal(grove_env_new(NULL, &env), GROVE_OK);
     uint64_t writes = preempt_once(env, 0, false, with_standby, &calm);
-    for (uint64_t k = 1; k <= writes; k++) {
+    for (uint64_t k = 1; k <= writes; k += setting("GROVE_CRASH_STEP", 1)) {
         for (int after = 0; after < 2; after++) {
             char *digest = NULL;
             (void)preempt_once(env, k, after != 0, with_standby, &digest);
@@ -266,11 +272,6 @@ static void play(unsigned long seed) {
     check_end(&s, seed);
     mortal_end(&s.m);
     grove_env_unref(env);
-}
-
-static unsigned long setting(const char *name, unsigned long otherwise) {
-    const char *text = getenv(name);
-    return text && *text ? strtoul(text, NULL, 10) : otherwise;
 }
 
 static void test_streams(void **state) {
