@@ -197,6 +197,64 @@ def test_explain(tool, files):
         check("explain nobody " + name, code == 1, out + err)
 
 
+ROLLING = """
+apiVersion: grovectl/v1
+kind: Scenario
+spec:
+  nodes: 1x1x4x4
+  steps:
+  - rule: {ready: 10s}
+  - apply: {SET}
+  - after: 1m
+    snapshot: rest
+    patch: {kind: PodCliqueSet, name: cell, patch: [{op: replace, path: /spec/template/cliques/0/spec/podSpec/containers/0/image, value: "c:2"}]}
+  - after: 15s
+    snapshot: midway
+  - after: 10m
+    snapshot: done
+    expect: [{kind: Pod, count: 4}]
+"""
+
+
+def rolling_set(strategy):
+    pod = {"containers": [{"name": "c", "image": "c:1"}]}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "cell"},
+            "spec": {"replicas": 1, "updateStrategy": {"type": strategy}, "template": {"cliques": [
+                {"name": "w", "annotations": {"a": "b"}, "spec": {"roleName": "w", "replicas": 4, "minAvailable": 1,
+                                                                  "podSpec": pod}}]}}}
+
+
+def test_rollout(tool, folder):
+    """The same words for each strategy; the changed manifest where there is no cluster to change."""
+    for strategy in ("Coherent", "RollingRecreate"):
+        text = ROLLING.replace("{SET}", json.dumps(rolling_set(strategy)))
+        scenario = write(folder, strategy + ".yaml", text)
+        code, out, err = tool("sim", "--scenario", scenario, "-o", "json")
+        check("rollout: %s runs" % strategy, code == 0, err)
+        shots = json.loads(out)["snapshots"]
+        path = {name: write(folder, name + ".json", json.dumps({"apiVersion": "v1", "kind": "List", "items": s["items"]}))
+                for name, s in shots.items()}
+        code, out, err = tool("rollout", "status", "cell", "--cluster", path["midway"])
+        check("rollout: %s midway" % strategy, code == 1 and "0 of 1 set replicas" in out and
+              "PodClique cell-0-w: 2 of 4 pods updated" in out, (code, out, err))
+        check("rollout: pairs are told", ("Progressing: replica 0" in out) == (strategy == "Coherent"), out)
+        code, out, err = tool("rollout", "status", "pcs/cell", "--cluster", path["done"])
+        check("rollout: %s done" % strategy, code == 0 and "through, 1 of 1" in out, (code, out, err))
+        code, out, err = tool("rollout", "pause", "cell", "--cluster", path["done"])
+        check("rollout: pause " + strategy, (code == 0 and "paused: true" in out) if strategy == "Coherent"
+              else (code == 1 and "cannot be paused" in err), (code, out, err))
+        code, out, err = tool("rollout", "restart", "cell", "--cluster", path["done"])
+        check("rollout: restart " + strategy, code == 0 and "libgrove.io/restartedAt" in out and "a: b" in out, (code, out, err))
+    code, out, err = tool("rollout", "resume", "cell", "--cluster", write(folder, "cell.json", json.dumps(rolling_set("Coherent"))))
+    check("rollout: resume a manifest", code == 0 and "paused: false" in out, (code, out, err))
+    for bad in (["status"], ["undo", "cell", "--cluster", scenario], ["status", "cell"], ["status", "cell", "--cluster"],
+                ["status", "cell", "more", "--cluster", scenario], ["status", "cell", "--what", "x"]):
+        code, out, err = tool("rollout", *bad)
+        check("rollout: wrong usage %s" % bad, code == 2 and "usage" in err, (code, out, err))
+    code, out, err = tool("rollout", "status", "nobody", "--cluster", path["done"])
+    check("rollout: no such set", code == 1 and "no PodCliqueSet nobody" in err, (code, out, err))
+
+
 def pending_set(name, pods):
     """A set that asks for one rack, and its gang with pods that wait."""
     gpu = {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
@@ -244,6 +302,7 @@ def main():
         test_whatif_notes(tool, folder, sim)
         test_explain(tool, [sim, kubectl])
         test_together(tool, folder)
+        test_rollout(tool, folder)
     print("%d passed, %d failed" % (passed, len(failures)))
     return 1 if failures else 0
 

@@ -19,6 +19,7 @@ int cmd_crd(int argc, char **argv);
 int cmd_migrate(int argc, char **argv);
 int cmd_place(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
+int cmd_rollout(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_fit(int argc, char **argv);
 int cmd_tree(int argc, char **argv);
