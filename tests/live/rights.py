@@ -212,7 +212,25 @@ class Rights(Stage):
         until(f'{right} is back', lambda: self.may(right))
         return found
 
+    def check_all(self):
+        """With all of them nothing is refused."""
+        ns = f'live-rights-{os.getpid()}'
+        self.c.namespace(ns)
+        drive = Drive(self, ns)
+        with self.daemon(config={'leaderElection': ELECTION}) as d:
+            d.wait_for('leading')
+            for step, done in ((drive.begin, drive.is_up), (drive.shrink_group, drive.is_shrunk_group), (drive.spoil, drive.is_rolled),
+                               (drive.shrink, drive.is_shrunk), (drive.end, drive.is_gone)):
+                step()
+                until(step.__name__, done, 120)
+            refused = [r['msg'] for r in d.lines if 'is forbidden' in ' '.join(str(v) for v in r.values())]
+            d.stop()
+        self.c.clean()
+        drive.force()
+        assert not refused, refused
+
     def run(self):
+        self.check_all()
         wanted = os.environ.get('GROVE_LIVE_RIGHTS', '')
         all_rights = [r for r in rights_of(self.objects()) if str(r) not in SELDOM]
         chosen = [r for r in all_rights if wanted in str(r)]
