@@ -515,6 +515,24 @@ static void events_are_counted(void **state) {
     close_world(&w);
 }
 
+/* CLI-04: the longest names that there may be, whole. */
+static void long_names(void **state) {
+    (void)state;
+    world w = {0};
+    char ns[64], name[254], want[500];
+    open_world(&w, NULL);
+    memset(ns, 'n', 63);
+    memset(name, 'g', 253);
+    ns[63] = name[253] = '\0';
+    grove_op op = op_of(&w, GROVE_VERB_GET, GROVE_KIND_PODCLIQUESCALINGGROUP, name, NULL);
+    op.ns = ns;
+    (void)snprintf(want, sizeof want,
+                   "GET https://h/apis/grove.io/v1alpha1/namespaces/%s/podcliquescalinggroups/%s ",
+                   ns, name);
+    expect(&w, &op, want);
+    close_world(&w);
+}
+
 /* ---- headers ---- */
 
 static void headers(void **state) {
@@ -593,6 +611,7 @@ int main(void) {
         cmocka_unit_test(retries),
         cmocka_unit_test(waits_as_told),
         cmocka_unit_test(events_are_counted),
+        cmocka_unit_test(long_names),
         cmocka_unit_test(headers),
         cmocka_unit_test(out_of_memory),
     };

@@ -135,6 +135,23 @@ static void program(void **state) {
     close_place(&p);
 }
 
+/* CLI-06: arguments as they are, a variable for the program alone, a token larger than a pipe's first read. */
+static void program_without_a_shell(void **state) {
+    (void)state;
+    place p;
+    open_place(&p, "plugin",
+               "#!/bin/sh\n[ \"$#:$1:$2\" = '2:a b;touch x:$HOME' ] || exit 9\n"
+               "printf '%s' '" CREDENTIAL "\"status\":{\"token\":\"'$SECRET\n"
+               "head -c 6144 /dev/zero | tr '\\0' t\nprintf '\"}}'\n",
+               "\"exec\":{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"command\":\"%s\","
+               "\"interactiveMode\":\"Never\",\"args\":[\"a b;touch x\",\"$HOME\"],"
+               "\"env\":[{\"name\":\"SECRET\",\"value\":\"v\"}]}");
+    assert_int_equal(poll_to_end(&p, START), GV_K8S_READY);
+    assert_int_equal(p.id.authorization.len, strlen("Bearer v") + 6144);
+    assert_null(getenv("SECRET"));
+    close_place(&p);
+}
+
 static void programs_that_fail(void **state) {
     (void)state;
     static const struct {
@@ -195,6 +212,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(token_file),
         cmocka_unit_test(program),
+        cmocka_unit_test(program_without_a_shell),
         cmocka_unit_test(programs_that_fail),
         cmocka_unit_test(program_hangs),
         cmocka_unit_test(times),

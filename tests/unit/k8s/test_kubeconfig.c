@@ -156,6 +156,10 @@ static void in_cluster(void **state) {
     gv_k8s_access a;
     assert_int_equal(gv_k8s_in_cluster(env, "fd00::1", "443", folder, &a, NULL), GROVE_OK);
     assert_string_equal(a.server, "https://[fd00::1]:443");
+    gv_k8s_access v4;
+    assert_int_equal(gv_k8s_in_cluster(env, "10.0.0.1", "443", folder, &v4, NULL), GROVE_OK);
+    assert_string_equal(v4.server, "https://10.0.0.1:443"); /* CLI-07 */
+    gv_k8s_access_fini(&v4);
     assert_string_equal(a.ns, "team-a");
     assert_non_null(strstr(a.token_file, "/tests/golden/k8s/pod/token"));
     gv_k8s_access_fini(&a);
