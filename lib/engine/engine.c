@@ -553,6 +553,10 @@ int64_t grove_engine_deadline(const grove_engine *e) {
     if (!is_synced(e)) {
         return INT64_MAX;
     }
+    if (gv_map_size(&e->gangs_to_check) > 0) {
+        return e
+            ->now; /* more than one step's gangs, and nothing else that would ask for the next */
+    }
     int64_t at = gv_engine_sets_deadline(e), gangs = gv_engine_gangs_deadline(e);
     at = gangs < at ? gangs : at;
     at = e->held_until < at ? e->held_until : at;

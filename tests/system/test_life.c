@@ -423,6 +423,34 @@ static void test_known_objects(void **state) {
     }
 }
 
+#define ONE_POD(name, gpus)                                                                       \
+    "{\"apiVersion\":\"grove.io/"                                                                 \
+    "v1alpha1\",\"kind\":\"PodCliqueSet\",\"metadata\":{\"name\":\"" name                         \
+    "\"},\"spec\":{\"replicas\":1,\"template\":{\"cliques\":[{\"name\":\"a\",\"spec\":{"          \
+    "\"roleName\":\"a\","                                                                         \
+    "\"replicas\":1,\"podSpec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"resources\":{" \
+    "\"limits\":{\"nvidia.com/gpu\":\"" gpus "\"}}}]}}}]}}}"
+
+/* Room that comes is offered to every gang that waits, though one step looks at one of them only. */
+static void test_steps_go_on_until_all_were_looked_at(void **state) {
+    (void)state;
+    world few;
+    world_start(&few, env, (cluster_options){.nodes = "1x1x1x4", .gangs_a_step = 1});
+    assert_int_equal(grove_sim_cordon(few.c->sim, "node-b0-r0-n0", 1, NULL), GROVE_OK);
+    world_apply(&few, ONE_POD("first", "8"));
+    world_run(&few, SECOND);
+    world_apply(&few, ONE_POD("second", "8"));
+    world_run(&few, SECOND);
+    world_apply(&few, ONE_POD("third", "4"));
+    world_settle(&few);
+    assert_int_equal(world_ready_pods(&few, NULL), 0);
+    assert_int_equal(grove_sim_cordon(few.c->sim, "node-b0-r0-n0", 0, NULL), GROVE_OK);
+    world_run(&few, 60 * SECOND);
+    assert_int_equal(world_ready_pods(&few, PODS "=third-0-a"), 1);
+    world_check_rest(&few);
+    world_end(&few);
+}
+
 static void test_deletion_leaves_nothing(void **state) {
     (void)state;
     world_delete(&w, GROVE_KIND_PODCLIQUESET, "s");
@@ -459,6 +487,7 @@ int main(void) {
         LIFE(test_explanations_are_to_the_point),
         LIFE(test_shared_claims_are_told),
         LIFE(test_guarded_scale),
+        LIFE(test_steps_go_on_until_all_were_looked_at),
         LIFE(test_deletion_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -213,6 +213,7 @@ static grove_status make_engine(cluster *c, const cluster_options *o, grove_erro
     }
     grove_engine_options engine = {.size = (uint32_t)sizeof engine,
                                    .status_quiet_ns = c->options.status_quiet_ns,
+                                   .gangs_a_step = c->options.gangs_a_step,
                                    .flags = o->engine_flags,
                                    .config = c->config,
                                    .bind_schedulers = o->binders ? o->binders

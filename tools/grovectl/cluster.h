@@ -18,6 +18,7 @@ typedef struct cluster_options {
     uint32_t engine_flags;   /* GROVE_ENGINE_* */
     uint32_t sim_flags;      /* GROVE_SIM_* */
     int64_t status_quiet_ns; /* as the engine's option */
+    uint32_t gangs_a_step;   /* as the engine's option */
     int instant;             /* pods are Ready as soon as they are bound */
     int no_operator; /* neither engine nor admission: whoever speaks to its API is the operator */
     int strict_namespaces; /* a namespace that nobody made is an error, as on a server */

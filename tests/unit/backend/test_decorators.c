@@ -167,9 +167,11 @@ static void test_replay(void **state) {
 
 /* Values of Secrets are in no recording: neither those written nor those that came, and a replay still fits. */
 static void test_record_without_secrets(void **state) {
-    static const char *const bodies[] = {
+    static const char secret[] =
         "{\"kind\":\"Secret\",\"metadata\":{\"name\":\"s\",\"annotations\":{\"last\":\"hunter2\"}},"
-        "\"data\":{\"k\":\"hunter2\"},\"stringData\":{\"l\":\"hunter2\"},\"type\":\"t\"}",
+        "\"data\":{\"k\":\"hunter2\"},\"stringData\":{\"l\":\"hunter2\"},\"type\":\"t\"}";
+    static const char *const bodies[] = {
+        secret,
         "{\"kind\":\"SecretList\",\"metadata\":{},\"items\":[{\"data\":{\"k\":\"hunter2\"}}]}",
         "{\"data\":\"hunter2\",\"kind\":\"Secret\",\"metadata\":\"m\"}"};
     static const char patch[] = "[{\"op\":\"add\",\"path\":\"/data/k\",\"value\":\"hunter2\"}]";
