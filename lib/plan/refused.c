@@ -12,7 +12,7 @@ typedef struct code {
 
 /* As Grove names a failed write of that kind. */
 static const code codes[] = {
-    {GV_KIND_PODCLIQUESET, "ERR_UPDATE_PCS_STATUS", "ERR_UPDATE_PCS_STATUS", NULL},
+    {GV_KIND_PODCLIQUESET, "ERR_UPDATE_PCS_STATUS", NULL, NULL},
     {GV_KIND_PODCLIQUE, "ERR_SYNC_PODCLIQUE", "ERR_UPDATE_PODCLIQUE_STATUS",
      "ERR_DELETE_PODCLIQUE"},
     {GV_KIND_PODCLIQUESCALINGGROUP, "ERR_SYNC_PODCLIQUESCALINGGROUP", "ERR_UPDATE_STATUS",
@@ -49,6 +49,11 @@ static bool was_judged(const grove_refusal *r) {
     return r->http >= 400 && r->http < 500 && r->http != 429;
 }
 
+/* The set's status cannot tell that it was refused: once that is written, it is no longer so. */
+static bool is_own_status(const grove_refusal *r) {
+    return (gv_kind)r->kind == GV_KIND_PODCLIQUESET && r->subresource == GROVE_SUBRESOURCE_STATUS;
+}
+
 static bool note(gv_work *w, const grove_refusal *r) {
     gv_str name = gv_str_c(r->name), on = w->set;
     gv_kind kind = GV_KIND_PODCLIQUESET;
@@ -77,7 +82,7 @@ grove_status gv_step_refusals(gv_work *w) {
         if (r->retry_ns > w->now) {
             gv_deadline(w, r->retry_ns);
         }
-        if (was_judged(r) && !note(w, r)) {
+        if (was_judged(r) && !is_own_status(r) && !note(w, r)) {
             return gv_work_nomem(w);
         }
     }

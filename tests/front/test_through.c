@@ -103,7 +103,7 @@ static void start_process(world *w) {
     e.clock = read_clock;
     e.clock_ctx = w;
     assert_int_equal(grove_k8s_elect(&w->b, &e, NULL), GROVE_OK);
-    grove_engine_options eo = {.size = sizeof eo, .seed = 1};
+    grove_engine_options eo = {.size = sizeof eo, .seed = 1, .flags = GROVE_ENGINE_CHECK};
     assert_int_equal(grove_engine_new(w->env, &eo, &w->engine, NULL), GROVE_OK);
 }
 
