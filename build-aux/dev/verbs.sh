@@ -41,7 +41,8 @@ variant_test() { # NAME [RUN-TESTS OPTIONS...]: builds the variant and runs ever
 # `./dev test` plays all of them; what compilers and sanitizers see, some show as well.
 fewer_histories() {
     export GROVE_CHAOS_SEEDS=${GROVE_CHAOS_SEEDS:-12} GROVE_CRASH_STEP=${GROVE_CRASH_STEP:-7} GROVE_MODEL_CHECK=few
-    export GROVE_PREEMPT_SEEDS=${GROVE_PREEMPT_SEEDS:-12}
+    export GROVE_PREEMPT_SEEDS=${GROVE_PREEMPT_SEEDS:-12} GROVE_THROUGH_SEEDS=${GROVE_THROUGH_SEEDS:-40}
+    export GROVE_FAULT_STEP=${GROVE_FAULT_STEP:-4}
 }
 
 sanitizer_environment() {

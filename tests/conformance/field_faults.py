@@ -79,7 +79,7 @@ def run(grovectl, folder, scenario):
 
 
 def check_case(grovectl, folder, number):
-    runs, apart = 0, int(os.environ.get("GROVE_FAULT_STEP") or 1)  # under an emulator: every n-th order only
+    runs, apart = 0, int(os.environ.get("GROVE_FAULT_STEP") or 1)  # where it is slow: every n-th order only
     for case in CASES[number]:
         for label, scenario in itertools.islice(case.variants(), 0, None, apart):
             runs += 1

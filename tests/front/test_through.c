@@ -392,7 +392,7 @@ static void write_mix(char *out, size_t cap, uint64_t seed) {
 
 static void mixes(void **state) {
     (void)state;
-    const char *wanted = getenv("GROVE_SEEDS");
+    const char *wanted = getenv("GROVE_THROUGH_SEEDS");
     uint64_t seeds = wanted ? strtoull(wanted, NULL, 10) : 200;
     tally sum = {0};
     world *w = malloc(sizeof *w);
