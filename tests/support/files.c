@@ -155,6 +155,18 @@ void test_golden(const char *name, const char *text, size_t len) {
     free(folder);
 }
 
+void test_golden_beside(const char *relative, const char *text, size_t len) {
+    const char *root = "tests/golden/", *dot = strrchr(relative, '.');
+    char name[160];
+    if (strncmp(relative, root, strlen(root)) != 0 || !dot) {
+        fail_msg("%s is no case of %s", relative, root);
+        return;
+    }
+    relative += strlen(root);
+    snprintf(name, sizeof name, "%.*s.out", (int)(dot - relative), relative);
+    test_golden(name, len ? text : "", len);
+}
+
 static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }

@@ -24,6 +24,9 @@ char *test_read(const char *relative, size_t *out_len);
 
 /* Compares with tests/golden/<name>, line by line; fails the test with a small diff. */
 void test_golden(const char *name, const char *text, size_t len);
+/* The same for the answer of a case that test_each_file gave: tests/golden/a/b.yaml has its answer in
+ * tests/golden/a/b.out. `text` may be NULL when len is 0. */
+void test_golden_beside(const char *relative, const char *text, size_t len);
 
 /* Prints what differs between two texts as a unified diff of whole lines; true when they are equal. */
 bool test_diff(const char *expected, size_t expected_len, const char *actual, size_t actual_len);

@@ -72,10 +72,7 @@ static void golden_case(const char *relative, void *ctx) {
         gv_buf_fmt(&out, "%u:%u GRV%04u %s: %s\n", (unsigned)d->line, (unsigned)d->column,
                    (unsigned)d->code, d->path, d->message);
     }
-    const char *base = strrchr(relative, '/') + 1;
-    char name[128];
-    snprintf(name, sizeof name, "lint/%.*s.out", (int)(strlen(base) - strlen(".yaml")), base);
-    test_golden(name, out.data ? out.data : "", (size_t)out.len);
+    test_golden_beside(relative, out.data, (size_t)out.len);
     grove_buf_fini(&out);
     grove_diags_free(found);
     free(text);

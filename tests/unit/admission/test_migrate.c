@@ -73,10 +73,7 @@ static void golden_case(const char *relative, void *ctx) {
     if (grove_diags_errors(found) == 0) {
         check_twice(modern);
     }
-    const char *base = strrchr(relative, '/') + 1;
-    char name[128];
-    snprintf(name, sizeof name, "migrate/%.*s.out", (int)(strlen(base) - strlen(".yaml")), base);
-    test_golden(name, out.data, (size_t)out.len);
+    test_golden_beside(relative, out.data, (size_t)out.len);
     grove_buf_fini(&out);
     grove_doc_unref(modern);
     grove_diags_free(found);

@@ -239,10 +239,7 @@ static void one_table(const char *relative, void *ctx) {
     GV_EACH(test, grove_node_get(root, "cases")) {
         one_case(&t, test);
     }
-    const char *base = strrchr(relative, '/') + 1;
-    char name[128];
-    snprintf(name, sizeof name, "rules/%.*s.out", (int)(strlen(base) - strlen(".yaml")), base);
-    test_golden(name, t.out.data, (size_t)t.out.len);
+    test_golden_beside(relative, t.out.data, (size_t)t.out.len);
     grove_buf_fini(&t.out);
     grove_config_unref(t.config);
     grove_doc_unref(t.doc);

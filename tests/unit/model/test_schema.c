@@ -115,10 +115,7 @@ static void golden_case(const char *relative, void *ctx) {
             grove_node_write_json(grove_doc_root(v.stored), GROVE_WRITE_PRETTY, &out, NULL), 0);
         gv_buf_char(&out, '\n');
     }
-    const char *base = strrchr(relative, '/') + 1;
-    char name[128];
-    snprintf(name, sizeof name, "schema/%.*s.out", (int)(strlen(base) - strlen(".json")), base);
-    test_golden(name, out.data ? out.data : "", (size_t)out.len);
+    test_golden_beside(relative, out.data, (size_t)out.len);
     grove_buf_fini(&out);
     grove_doc_unref(v.stored);
     grove_diags_free(found);

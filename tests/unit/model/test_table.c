@@ -81,10 +81,7 @@ static void golden_case(const char *relative, void *ctx) {
     grove_buf out;
     grove_buf_init(&out, env);
     assert_int_equal(tables(env, text, &out), GROVE_OK);
-    const char *base = strrchr(relative, '/') + 1;
-    char name[128];
-    snprintf(name, sizeof name, "table/%.*s.out", (int)(strlen(base) - strlen(".json")), base);
-    test_golden(name, out.data, (size_t)out.len);
+    test_golden_beside(relative, out.data, (size_t)out.len);
     grove_buf_fini(&out);
     free(text);
 }

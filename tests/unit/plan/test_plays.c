@@ -332,10 +332,7 @@ static void one_play(const char *relative, void *ctx) {
         gv_buf_c(&p.out, "\n");
         step_of(&p, doc, step);
     }
-    const char *base = strrchr(relative, '/') + 1;
-    char name[128];
-    snprintf(name, sizeof name, "plan/%.*s.out", (int)(strlen(base) - strlen(".yaml")), base);
-    test_golden(name, p.out.data, (size_t)p.out.len);
+    test_golden_beside(relative, p.out.data, (size_t)p.out.len);
     grove_buf_fini(&p.out);
     grove_doc_unref(doc);
     cluster_close(&p.c);

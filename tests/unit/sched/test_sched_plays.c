@@ -487,11 +487,7 @@ static void one_play(const char *relative, void *ctx) {
         gv_buf_fmt(&p.out, "\n");
         step_of(&p, step);
     }
-    const char *base = strrchr(relative, '/') + 1;
-    char name[128];
-    snprintf(name, sizeof name, "sched-plays/%.*s.out", (int)(strlen(base) - strlen(".yaml")),
-             base);
-    test_golden(name, p.out.data, (size_t)p.out.len);
+    test_golden_beside(relative, p.out.data, (size_t)p.out.len);
     grove_gang_free(p.t.g);
     grove_decision_free(p.t.d);
     grove_sched_free(p.t.s);
