@@ -103,7 +103,7 @@ grove_status grove_engine_new(grove_env *env, const grove_engine_options *option
     gv_map_init(&e->sets, env);
     gv_map_init(&e->gangs_to_check, env);
     gv_map_init(&e->held, env);
-    e->held_until = GROVE_NEVER;
+    e->held_until = e->look_at = GROVE_NEVER;
     gv_map_init(&e->decided, env);
     gv_map_init(&e->condemned, env);
     gv_map_init(&e->spared, env);
@@ -553,9 +553,9 @@ int64_t grove_engine_deadline(const grove_engine *e) {
     if (!is_synced(e)) {
         return INT64_MAX;
     }
+    /* More than one step's gangs, and nothing else that would ask for the next step. */
     if (gv_map_size(&e->gangs_to_check) > 0) {
-        return e
-            ->now; /* more than one step's gangs, and nothing else that would ask for the next */
+        return e->now;
     }
     int64_t at = gv_engine_sets_deadline(e), gangs = gv_engine_gangs_deadline(e);
     at = gangs < at ? gangs : at;

@@ -157,6 +157,7 @@ struct grove_engine {
     gv_map gangs_to_check; /* "ns/name" -> non-NULL */
     gv_map held;           /* the same: gangs whose remembered places are about to be left */
     int64_t held_until;    /* of the first of them; GROVE_NEVER */
+    int64_t look_at;       /* no decision's look_again is before it */
     gv_map decided;        /* "ns/name" of the gang -> gv_decided */
     gv_map condemned;      /* "ns/gang", of one pod "ns/gang/pod" -> gv_condemned */
     gv_map spared;         /* "ns/name" of the base gang -> gv_spared */

@@ -76,10 +76,14 @@ static gv_str scheduler_of(const grove_engine *e, const grove_node *podgang) {
     return name.n ? name : gv_str_c(e->config->default_scheduler);
 }
 
+const gv_scheduler_profile *gv_gangs_profile(const grove_engine *e, const grove_node *podgang) {
+    return gv_config_scheduler(e->config, scheduler_of(e, podgang));
+}
+
 /* A stock scheduler that is to place gangs whole: we find the places, release the pods towards them, and
  * it binds. */
 bool gv_gangs_released(const grove_engine *e, const grove_node *podgang) {
-    const gv_scheduler_profile *p = gv_config_scheduler(e->config, scheduler_of(e, podgang));
+    const gv_scheduler_profile *p = gv_gangs_profile(e, podgang);
     return p && p->gang_scheduling;
 }
 
@@ -355,7 +359,7 @@ static bool is_nominated(const grove_engine *e, gv_str key) {
     return d && d->reserved;
 }
 
-grove_status gv_gangs_reopen(grove_engine *e, gv_str key) {
+static grove_status reopen(grove_engine *e, gv_str key) {
     if (!gv_map_put(&e->gangs_to_check, key, e) || !gv_map_put(&e->favoured, key, e)) {
         return GROVE_E_NOMEM;
     }
@@ -610,27 +614,41 @@ static uint32_t end_of_starters(candidate *const *list, uint32_t i, uint32_t n) 
     return end;
 }
 
-/* Whoever is more important chooses first: places held for less important gangs are chosen anew after it. */
-static grove_status reopen_below(grove_engine *e) {
+grove_status gv_gangs_reopen_below(grove_engine *e, int64_t priority) {
     gv_map_entry *entry;
-    int64_t most = INT64_MIN;
-    bool any = false;
     for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
-        any = any || is_nominated(e, (gv_str){entry->key, entry->key_len});
-    }
-    for (uint32_t i = 0; any && (entry = gv_map_next(&e->gangs_to_check, &i));) {
-        const gv_object *gang = gv_gangs_find(e, (gv_str){entry->key, entry->key_len});
-        int64_t priority = gang ? gv_gangs_priority(e, gv_object_node(gang)) : INT64_MIN;
-        most = priority > most ? priority : most;
-    }
-    for (uint32_t i = 0; any && (entry = gv_map_next(&e->decided, &i));) {
         const gv_decided *d = entry->value;
-        if (d->reserved && d->priority < most &&
-            gv_gangs_reopen(e, (gv_str){entry->key, entry->key_len}) < 0) {
+        if (d->reserved && d->priority < priority &&
+            reopen(e, (gv_str){entry->key, entry->key_len}) < 0) {
             return GROVE_E_NOMEM;
         }
     }
     return GROVE_OK;
+}
+
+static bool any_reserved(const grove_engine *e) {
+    gv_map_entry *entry;
+    for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
+        if (((const gv_decided *)entry->value)->reserved) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whoever is more important chooses first: places held for less important gangs are chosen anew after it. */
+static grove_status let_important_choose(grove_engine *e) {
+    gv_map_entry *entry;
+    int64_t most = INT64_MIN;
+    if (!any_reserved(e)) {
+        return GROVE_OK;
+    }
+    for (uint32_t i = 0; (entry = gv_map_next(&e->gangs_to_check, &i));) {
+        const gv_object *gang = gv_gangs_find(e, (gv_str){entry->key, entry->key_len});
+        int64_t priority = gang ? gv_gangs_priority(e, gv_object_node(gang)) : INT64_MIN;
+        most = priority > most ? priority : most;
+    }
+    return gv_gangs_reopen_below(e, most);
 }
 
 /* Those that found no place, after all of their priority had their turn: who would have to make room? */
@@ -658,9 +676,15 @@ static grove_status check_held(grove_engine *e) {
 /* Gangs that have waited too long by now. */
 static grove_status look_when_due(grove_engine *e, int64_t now) {
     gv_map_entry *entry;
+    if (e->look_at > now) {
+        return GROVE_OK;
+    }
+    e->look_at = GROVE_NEVER;
     for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
         gv_decided *d = entry->value;
-        if (d->look_again <= now) {
+        if (d->look_again > now) {
+            e->look_at = d->look_again < e->look_at ? d->look_again : e->look_at;
+        } else {
             if (!gv_map_put(&e->gangs_to_check, (gv_str){entry->key, entry->key_len}, e)) {
                 return GROVE_E_NOMEM;
             }
@@ -672,13 +696,8 @@ static grove_status look_when_due(grove_engine *e, int64_t now) {
 }
 
 int64_t gv_engine_gangs_deadline(const grove_engine *e) {
-    int64_t first = gv_victims_spared_until(e);
-    gv_map_entry *entry;
-    for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
-        const gv_decided *d = entry->value;
-        first = d->look_again < first ? d->look_again : first;
-    }
-    return first;
+    int64_t spared = gv_victims_spared_until(e);
+    return spared < e->look_at ? spared : e->look_at;
 }
 
 grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *err) {
@@ -697,7 +716,7 @@ grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *er
     if (gv_map_size(&e->gangs_to_check) == 0) {
         return GROVE_OK;
     }
-    if (reopen_below(e) < 0) {
+    if (let_important_choose(e) < 0) {
         return gv_error_nomem(err);
     }
     gv_arena arena;

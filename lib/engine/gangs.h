@@ -13,6 +13,8 @@ gv_object *gv_gangs_find(const grove_engine *e, gv_str key); /* by "ns/name" */
 /* Ours to place; and of those: a stock scheduler binds what we release. */
 bool gv_gangs_ours(const grove_engine *e, const grove_node *podgang);
 bool gv_gangs_released(const grove_engine *e, const grove_node *podgang);
+/* Of the scheduler that the gang names, or of the default one; NULL: it has none. */
+const gv_scheduler_profile *gv_gangs_profile(const grove_engine *e, const grove_node *podgang);
 int64_t gv_gangs_priority(const grove_engine *e, const grove_node *podgang);
 /* Describes what the gang lacks of its minimum. */
 grove_status gv_gangs_describe_least(grove_engine *e, const grove_node *podgang, gv_view_gang *out,
@@ -25,8 +27,9 @@ grove_status gv_gangs_keep_places(grove_engine *e, gv_decided *d, const gv_view_
 void gv_gangs_drop(grove_engine *e, gv_str key);
 /* The same, with the room that was held for it. */
 void gv_gangs_take_back(grove_engine *e, gv_str key);
-/* The same with places that were held: the gang chooses anew, before others of its priority do. */
-grove_status gv_gangs_reopen(grove_engine *e, gv_str key);
+/* The same with the places that are held for gangs below a priority: they choose anew, before others of
+ * theirs do. */
+grove_status gv_gangs_reopen_below(grove_engine *e, int64_t priority);
 /* All that want room are to be looked at. */
 grove_status gv_gangs_mark_waiting(grove_engine *e);
 

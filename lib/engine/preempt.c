@@ -8,6 +8,7 @@
 
 #include "base/sort.h"
 #include "model/labels.h"
+#include "model/view.h"
 #include "value/doc.h"
 #include "value/scalar.h"
 
@@ -47,14 +48,9 @@ static int32_t clamp(int64_t priority) {
     return priority > INT32_MAX ? INT32_MAX : priority < INT32_MIN ? INT32_MIN : (int32_t)priority;
 }
 
-static const gv_scheduler_profile *profile_of(const grove_engine *e, const grove_node *podgang) {
-    gv_str label = gv_node_get_str(gv_node_path(podgang, "metadata.labels"), GV_LABEL_SCHEDULER);
-    return gv_config_scheduler(e->config, label.n ? label : gv_str_c(e->config->default_scheduler));
-}
-
 /* A gang may refuse to push others aside by its class, and a scheduler for all of its gangs. */
 static bool may_preempt(const grove_engine *e, const grove_node *podgang) {
-    const gv_scheduler_profile *p = profile_of(e, podgang);
+    const gv_scheduler_profile *p = gv_gangs_profile(e, podgang);
     gv_str name = gv_node_get_str(gv_node_path(podgang, "spec"), "priorityClassName");
     const grove_node *class = gv_config_priority_class(e->config, name);
     return !gv_gangs_released(e, podgang) && (!p || p->preempts) &&
@@ -370,19 +366,16 @@ grove_status gv_engine_preempt(grove_engine *e, gv_str key, const grove_node *po
 
 /* Since when it has found no place, as its status tells: a new engine knows it, too. */
 static int64_t waiting_since(const grove_engine *e, const grove_node *podgang) {
+    const grove_node *c = gv_condition_find(gv_node_path(podgang, "status.conditions"),
+                                            GV_COND_GANG_UNPLACED);
     int64_t since = 0;
-    GV_EACH(c, gv_node_path(podgang, "status.conditions")) {
-        if (gv_str_is(gv_node_get_str(c, "type"), GV_COND_GANG_UNPLACED) &&
-            gv_time_parse(gv_node_get_str(c, "lastTransitionTime"), &since, NULL) == GROVE_OK) {
-            return since;
-        }
-    }
-    return e->now;
+    bool stands = gv_time_parse(gv_node_get_str(c, "lastTransitionTime"), &since, NULL) == GROVE_OK;
+    return stands ? since : e->now;
 }
 
 grove_status gv_engine_keep_room(grove_engine *e, gv_str key, const grove_node *podgang,
                                  grove_error *err) {
-    const gv_scheduler_profile *p = profile_of(e, podgang);
+    const gv_scheduler_profile *p = gv_gangs_profile(e, podgang);
     if (!p || p->starving_ns <= 0 || gv_gangs_released(e, podgang)) {
         return GROVE_OK;
     }
@@ -393,6 +386,7 @@ grove_status gv_engine_keep_room(grove_engine *e, gv_str key, const grove_node *
     }
     gv_decided *d = gv_map_get(&e->decided, key);
     d->look_again = at;
+    e->look_at = at < e->look_at ? at : e->look_at;
     d->placement.retry_ns = at < d->placement.retry_ns ? at : d->placement.retry_ns;
     return GROVE_OK;
 }

@@ -6,6 +6,7 @@
  */
 #include "engine/gangs.h"
 #include "model/labels.h"
+#include "model/view.h"
 #include "value/doc.h"
 
 #define SPARED_FIRST_NS (INT64_C(10) * 1000 * 1000 * 1000)
@@ -37,13 +38,10 @@ static bool is_left(const grove_engine *e, const gv_object *gang) {
 }
 
 static bool is_told(const gv_object *gang) {
-    GV_EACH(c, gv_node_path(gv_object_node(gang), "status.conditions")) {
-        if (gv_str_is(gv_node_get_str(c, "type"), GV_COND_GANG_DISRUPTION)) {
-            return gv_str_is(gv_node_get_str(c, "status"), "True") &&
-                   gv_str_is(gv_node_get_str(c, "reason"), GV_REASON_PREEMPTED);
-        }
-    }
-    return false;
+    const grove_node *conditions = gv_node_path(gv_object_node(gang), "status.conditions");
+    const grove_node *c = gv_condition_find(conditions, GV_COND_GANG_DISRUPTION);
+    return gv_str_is(gv_node_get_str(c, "status"), "True") &&
+           gv_str_is(gv_node_get_str(c, "reason"), GV_REASON_PREEMPTED);
 }
 
 static bool is_condemned(const grove_engine *e, const gv_object *gang) {
@@ -181,18 +179,6 @@ static gv_spared *spare(grove_engine *e, const gv_object *gang) {
     return s;
 }
 
-/* What counted on the room of those that stay is decided anew. */
-static grove_status reopen(grove_engine *e) {
-    gv_map_entry *entry;
-    for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
-        const gv_decided *d = entry->value;
-        if (d->reserved && gv_gangs_reopen(e, (gv_str){entry->key, entry->key_len}) < 0) {
-            return GROVE_E_NOMEM;
-        }
-    }
-    return GROVE_OK;
-}
-
 grove_status gv_engine_eviction_refused(grove_engine *e, gv_str ns, gv_str pod_name) {
     const gv_object *pod = gv_store_get(e->store, GV_KIND_POD, ns, pod_name);
     const gv_object *gang =
@@ -211,7 +197,8 @@ grove_status gv_engine_eviction_refused(grove_engine *e, gv_str ns, gv_str pod_n
         s->over = false;
     }
     grove_status st = grove_store_mark(e->store, s->ns.p, s->set.p);
-    return st < 0 ? st : reopen(e);
+    /* What counted on the room of those that stay is decided anew. */
+    return st < 0 ? st : gv_gangs_reopen_below(e, INT64_MAX);
 }
 
 int64_t gv_victims_spared_until(const grove_engine *e) {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Columns of built-in kinds, as a server's own printers fill them. */
 #include "model/table.h"
+
+#include "model/view.h"
 #include "value/doc.h"
 #include "value/scalar.h"
 
 static gv_str condition_field(const grove_node *object, const char *type, const char *field) {
-    GV_EACH(c, gv_node_path(object, "status.conditions")) {
-        if (gv_str_is(gv_node_get_str(c, "type"), type)) {
-            return gv_node_get_str(c, field);
-        }
-    }
-    return (gv_str){"", 0};
+    return gv_node_get_str(gv_condition_find(gv_node_path(object, "status.conditions"), type),
+                           field);
 }
 
 static grove_status put_or(gv_str text, const char *otherwise, grove_buf *out) {

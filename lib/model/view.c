@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "model/labels.h"
-#include "value/scalar.h"
 #include "value/doc.h"
+#include "value/scalar.h"
 
 /* ---- small readers ---- */
 

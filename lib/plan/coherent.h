@@ -24,9 +24,8 @@ typedef struct gv_roll_role {
     int64_t whole[GV_VERSIONS];  /* so many make the version whole; 0: it has no such role */
     int64_t exists[GV_VERSIONS]; /* whether or not they serve */
     int64_t serves[GV_VERSIONS];
-    int64_t room; /* so many may exist at once: the wanted ones and the surge */
-    int64_t
-        least; /* so many of both versions serve, beside what the pairs need; 0: no such bound */
+    int64_t room;  /* so many may exist at once: the wanted ones and the surge */
+    int64_t least; /* so many of both versions serve, whatever the pairs need; 0: no bound */
 } gv_roll_role;
 
 typedef struct gv_roll {

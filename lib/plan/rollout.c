@@ -256,7 +256,7 @@ static grove_status roll_groups(gv_work *w) {
 /* ---- the set: who is next ---- */
 
 /* Part of an update by pairs that is not through: also where the template was taken back, so that what stands as
- * current is the template's again. */
+ * current is the template's again. The rolling update goes by hashes alone, as Grove's does (9.2). */
 static bool is_in_pairs(const gv_work *w, const gv_progress *p) {
     return w->by_pairs && running(p);
 }

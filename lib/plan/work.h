@@ -152,9 +152,8 @@ typedef struct gv_work_replica {
 /* The set replica that is rolled by pairs; as it stood before this plan. */
 typedef struct gv_work_pairs {
     bool active;
-    uint32_t replica; /* index in want->replicas */
-    const uint32_t
-        *who; /* per role: its place among the replica's standalone cliques, then groups */
+    uint32_t replica;    /* index in want->replicas */
+    const uint32_t *who; /* per role: place among the replica's standalone cliques, then groups */
     uint32_t n_roles;
     gv_roll roll;
     gv_roll_move *moves;
