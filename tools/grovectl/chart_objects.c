@@ -10,11 +10,6 @@
 
 #define MOST_SQUARES 64
 
-static const char *text_at(const grove_node *object, const char *pointer) {
-    const char *text = grove_node_text(grove_node_at_path(object, pointer));
-    return text ? text : "";
-}
-
 static const char *label(const grove_node *object, const char *key) {
     return grove_node_text(grove_node_get(grove_node_at_path(object, "/metadata/labels"), key));
 }
@@ -102,17 +97,12 @@ static void choose_resource(source *s) {
 /* ---- nodes, gangs, pods ---- */
 
 static int is_ready(const grove_node *node) {
-    const grove_node *list = grove_node_at_path(node, "/status/conditions");
-    for (const grove_node *x = grove_node_first(list); x; x = grove_node_next(list, x)) {
-        if (strcmp(io_member(x, "type"), "Ready") == 0) {
-            return strcmp(io_member(x, "status"), "True") == 0;
-        }
-    }
-    return 1;
+    const grove_node *ready = io_condition(node, "Ready");
+    return !ready || strcmp(io_member(ready, "status"), "True") == 0;
 }
 
 static int add_node(source *s, const grove_node *object) {
-    int cordoned = strcmp(text_at(object, "/spec/unschedulable"), "true") == 0;
+    int cordoned = strcmp(io_text_at(object, "/spec/unschedulable"), "true") == 0;
     chart_node node = {.name = io_name(object), .down = cordoned || !is_ready(object)};
     uint32_t n = amount(
         grove_node_get(grove_node_at_path(object, "/status/allocatable"), s->resource));
@@ -143,7 +133,7 @@ static uint32_t gang_of(source *s, const grove_node *pod) {
     if (!name) {
         return CHART_NO_GANG;
     }
-    full_name(text_at(pod, "/metadata/namespace"), name, text, sizeof text);
+    full_name(io_text_at(pod, "/metadata/namespace"), name, text, sizeof text);
     for (uint32_t i = 0; i < s->c->n_gangs; i++) {
         if (strcmp(s->c->gangs[i].name, text) == 0) {
             return i;
@@ -165,7 +155,7 @@ static uint32_t asked(const source *s, const grove_node *pod) {
 }
 
 static int add_pod(source *s, const grove_node *pod) {
-    const char *phase = text_at(pod, "/status/phase"), *node = text_at(pod, "/spec/nodeName");
+    const char *phase = io_text_at(pod, "/status/phase"), *node = io_text_at(pod, "/spec/nodeName");
     const char *clique = label(pod, "grove.io/podclique");
     if (strcmp(phase, "Failed") == 0 || strcmp(phase, "Succeeded") == 0) {
         return 1;

@@ -170,12 +170,7 @@ static void check_nodes(visit *v) {
     int64_t n = count(v, GROVE_KIND_NODE), ready = 0;
     const grove_node *items = grove_node_get(errand_answer(&v->e), "items"), *node;
     for (node = grove_node_first(items); node; node = grove_node_next(items, node)) {
-        const grove_node *list = grove_node_at_path(node, "/status/conditions"), *c;
-        for (c = grove_node_first(list); c; c = grove_node_next(list, c)) {
-            const char *type = grove_node_text(grove_node_get(c, "type"));
-            const char *status = grove_node_text(grove_node_get(c, "status"));
-            ready += type && status && strcmp(type, "Ready") == 0 && strcmp(status, "True") == 0;
-        }
+        ready += strcmp(io_member(io_condition(node, "Ready"), "status"), "True") == 0;
     }
     (void)snprintf(text, sizeof text, "%lld of %lld ready", (long long)ready, (long long)n);
     say(v, n < 0 ? "note" : ready > 0 ? "ok" : "bad", "nodes", n < 0 ? v->e.message : text);

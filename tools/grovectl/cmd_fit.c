@@ -108,11 +108,6 @@ static int apply_manifests(request *q, char **files, int n) {
 
 /* ---- the answer ---- */
 
-static const char *text_at(const grove_node *object, const char *pointer) {
-    const char *text = grove_node_text(grove_node_at_path(object, pointer));
-    return text ? text : "";
-}
-
 static const char *label_of(const grove_node *pod, const char *key) {
     const char *text = grove_node_text(
         grove_node_get(grove_node_at_path(pod, "/metadata/labels"), key));
@@ -121,7 +116,8 @@ static const char *label_of(const grove_node *pod, const char *key) {
 
 static int is_of_gang(const grove_node *pod, const grove_node *gang) {
     return strcmp(label_of(pod, "grove.io/podgang"), io_name(gang)) == 0 &&
-           strcmp(text_at(pod, "/metadata/namespace"), text_at(gang, "/metadata/namespace")) == 0;
+           strcmp(io_text_at(pod, "/metadata/namespace"),
+                  io_text_at(gang, "/metadata/namespace")) == 0;
 }
 
 /* Pods of a gang without a node. */
@@ -131,7 +127,7 @@ static unsigned count_unplaced(const grove_node *pods, const grove_node *gang, u
         if (!is_of_gang(p, gang)) {
             continue;
         }
-        if (text_at(p, "/spec/nodeName")[0]) {
+        if (io_text_at(p, "/spec/nodeName")[0]) {
             (*placed)++;
         } else {
             missing++;
@@ -143,11 +139,11 @@ static unsigned count_unplaced(const grove_node *pods, const grove_node *gang, u
 /* How many pods of the clique the node got; 0 when an earlier pod than `first` stands for it already. */
 static unsigned count_on(const grove_node *pods, const grove_node *gang, const char *clique,
                          const grove_node *first) {
-    const char *node = text_at(first, "/spec/nodeName");
+    const char *node = io_text_at(first, "/spec/nodeName");
     unsigned n = 0;
     for (const grove_node *p = grove_node_first(pods); p; p = grove_node_next(pods, p)) {
         if (is_of_gang(p, gang) && strcmp(label_of(p, "grove.io/podclique"), clique) == 0 &&
-            strcmp(text_at(p, "/spec/nodeName"), node) == 0) {
+            strcmp(io_text_at(p, "/spec/nodeName"), node) == 0) {
             if (n == 0 && p != first) {
                 return 0;
             }
@@ -171,7 +167,7 @@ static void put_placement(const grove_node *gang, const grove_node *pods, grove_
             printf("  %s", clique);
         }
         for (const grove_node *p = grove_node_first(pods); p; p = grove_node_next(pods, p)) {
-            const char *node = text_at(p, "/spec/nodeName");
+            const char *node = io_text_at(p, "/spec/nodeName");
             int mine = node[0] && is_of_gang(p, gang) &&
                        strcmp(label_of(p, "grove.io/podclique"), clique) == 0;
             unsigned n = mine ? count_on(pods, gang, clique, p) : 0;
@@ -209,7 +205,7 @@ static grove_status put_gang(request *q, const grove_node *gang, const grove_nod
                              grove_builder *b, int *all_fit, grove_error *err) {
     unsigned placed = 0, missing = count_unplaced(pods, gang, &placed);
     int fits = missing == 0 && placed > 0;
-    const char *ns = text_at(gang, "/metadata/namespace");
+    const char *ns = io_text_at(gang, "/metadata/namespace");
     grove_doc *explanation = NULL;
     grove_buf why;
     grove_buf_init(&why, q->env);

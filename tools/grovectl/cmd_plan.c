@@ -128,13 +128,7 @@ static int scale(request *q, const char *order) {
 /* ---- what came of it ---- */
 
 static const grove_node *out_of_ratio(const grove_node *o) {
-    const grove_node *list = grove_node_at_path(o, "/status/conditions");
-    for (const grove_node *c = grove_node_first(list); c; c = grove_node_next(list, c)) {
-        if (strcmp(io_member(c, "type"), "libgrove.io/OutOfRatio") == 0) {
-            return c;
-        }
-    }
-    return NULL;
+    return io_condition(o, "libgrove.io/OutOfRatio");
 }
 
 static int is_member(const grove_node *o) {

@@ -72,11 +72,6 @@ static int parse(request *q, int argc, char **argv) {
     return q->set && (q->cluster_path || q->access.asked) ? EXIT_OK : usage();
 }
 
-static const char *text_at(const grove_node *object, const char *path) {
-    const char *text = grove_node_text(grove_node_at_path(object, path));
-    return text ? text : "";
-}
-
 static int64_t number_at(const grove_node *object, const char *path, int64_t otherwise) {
     int64_t value = otherwise;
     (void)grove_node_int64(grove_node_at_path(object, path), &value);
@@ -84,7 +79,7 @@ static int64_t number_at(const grove_node *object, const char *path, int64_t oth
 }
 
 static int is_in(const request *q, const grove_node *object) {
-    const char *ns = text_at(object, "/metadata/namespace");
+    const char *ns = io_text_at(object, "/metadata/namespace");
     return strcmp(ns[0] ? ns : "default", q->ns) == 0;
 }
 
@@ -103,7 +98,7 @@ static const io_object *find_set(const request *q) {
 }
 
 static const char *strategy_of(const grove_node *set) {
-    const char *type = text_at(set, "/spec/updateStrategy/type");
+    const char *type = io_text_at(set, "/spec/updateStrategy/type");
     return type[0] ? type : "RollingRecreate";
 }
 
@@ -134,24 +129,15 @@ static void print_children(const request *q, const grove_node *set) {
     }
 }
 
-static const grove_node *condition_of(const grove_node *set, const char *type) {
-    const grove_node *list = grove_node_at_path(set, "/status/conditions");
-    const grove_node *c = grove_node_first(list);
-    while (c && strcmp(io_member(c, "type"), type) != 0) {
-        c = grove_node_next(list, c);
-    }
-    return c;
-}
-
 static int print_status(const request *q, const grove_node *set) {
     int64_t wanted = number_at(set, "/spec/replicas", 1);
     int64_t updated = number_at(set, "/status/updatedReplicas", 0);
     int seen = number_at(set, "/status/observedGeneration", 0) >=
                number_at(set, "/metadata/generation", 0);
-    const char *began = text_at(set, "/status/updateProgress/updateStartedAt");
-    const char *ended = text_at(set, "/status/updateProgress/updateEndedAt");
+    const char *began = io_text_at(set, "/status/updateProgress/updateStartedAt");
+    const char *ended = io_text_at(set, "/status/updateProgress/updateEndedAt");
     int through = seen && updated >= wanted && (!began[0] || ended[0]);
-    const grove_node *held = condition_of(set, "libgrove.io/UpdateStalled");
+    const grove_node *held = io_condition(set, "libgrove.io/UpdateStalled");
     printf("%s/%s (%s): ", q->ns, io_name(set), strategy_of(set));
     if (!seen) {
         printf("the change is not observed yet\n");

@@ -31,11 +31,6 @@ static const grove_node *metadata(const io_object *o) {
     return grove_node_get(o->node, "metadata");
 }
 
-static const char *member(const grove_node *n, const char *key) {
-    const char *text = grove_node_text(grove_node_get(n, key));
-    return text ? text : "";
-}
-
 static int64_t number(const io_object *o, const char *pointer) {
     int64_t n = 0;
     (void)grove_node_int64(grove_node_at_path(o->node, pointer), &n);
@@ -47,10 +42,10 @@ static int is_kind(const io_object *o, const char *kind) {
 }
 
 static int owns(const io_object *owner, const io_object *o) {
-    const char *uid = member(metadata(owner), "uid");
+    const char *uid = io_member(metadata(owner), "uid");
     const grove_node *list = grove_node_get(metadata(o), "ownerReferences"), *r;
     for (r = grove_node_first(list); uid[0] && r; r = grove_node_next(list, r)) {
-        if (strcmp(member(r, "uid"), uid) == 0) {
+        if (strcmp(io_member(r, "uid"), uid) == 0) {
             return 1;
         }
     }
@@ -59,15 +54,9 @@ static int owns(const io_object *owner, const io_object *o) {
 
 /* "True", "False", "" */
 static const char *condition(const io_object *o, const char *type, const char **out_reason) {
-    const grove_node *list = grove_node_at_path(o->node, "/status/conditions"), *c;
-    for (c = grove_node_first(list); c; c = grove_node_next(list, c)) {
-        if (strcmp(member(c, "type"), type) == 0) {
-            *out_reason = member(c, "reason");
-            return member(c, "status");
-        }
-    }
-    *out_reason = "";
-    return "";
+    const grove_node *c = io_condition(o->node, type);
+    *out_reason = io_member(c, "reason");
+    return io_member(c, "status");
 }
 
 static const char *state_of(const io_object *o, char *out, size_t cap, int *good) {
@@ -96,7 +85,7 @@ static const char *state_of(const io_object *o, char *out, size_t cap, int *good
         (void)snprintf(out, cap, "%lld of %lld available", (long long)available,
                        (long long)number(o, "/spec/replicas"));
     }
-    if (member(metadata(o), "deletionTimestamp")[0]) {
+    if (io_member(metadata(o), "deletionTimestamp")[0]) {
         (void)snprintf(out, cap, "being deleted");
         *good = 0;
     }
@@ -118,7 +107,7 @@ static void print_line(forest *f, const io_object *o, int depth) {
     (void)state_of(o, state, sizeof state, &good);
     f->bad += depth == 0 && !good;
     if (depth == 0) {
-        printf("%s/%s  %s\n", member(metadata(o), "namespace"), io_name(o->node), state);
+        printf("%s/%s  %s\n", io_member(metadata(o), "namespace"), io_name(o->node), state);
     } else if (!f->brief || !good) {
         printf("%*s%s %s  %s\n", depth * 2, "", word, io_name(o->node), state);
     }
@@ -142,7 +131,7 @@ static void print_sets(forest *f) {
     for (size_t i = 0; i < f->objects->n; i++) {
         const io_object *o = &f->objects->v[i];
         if (!is_kind(o, "PodCliqueSet") || (f->name && strcmp(f->name, io_name(o->node)) != 0) ||
-            (f->ns && strcmp(f->ns, member(metadata(o), "namespace")) != 0)) {
+            (f->ns && strcmp(f->ns, io_member(metadata(o), "namespace")) != 0)) {
             continue;
         }
         n++;

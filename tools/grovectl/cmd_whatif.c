@@ -52,11 +52,6 @@ typedef struct request {
     io_objects objects; /* the changed cluster */
 } request;
 
-static const char *text_at(const grove_node *object, const char *pointer) {
-    const char *text = grove_node_text(grove_node_at_path(object, pointer));
-    return text ? text : "";
-}
-
 static int is_kind(const grove_node *object, const char *kind) {
     return strcmp(io_member(object, "kind"), kind) == 0;
 }
@@ -195,7 +190,7 @@ static int change_cluster(request *q, const io_objects *all, unsigned *lost, uns
     int code = EXIT_OK;
     for (size_t i = 0; code == EXIT_OK && i < all->n; i++) {
         const io_object *o = &all->v[i];
-        const char *node = text_at(o->node, "/spec/nodeName");
+        const char *node = io_text_at(o->node, "/spec/nodeName");
         if (is_kind(o->node, "Node") && is_lost(q, o->node)) {
             (*lost)++;
         } else if (is_kind(o->node, "Pod") && node[0] && node_is_lost(q, all, node)) {
@@ -221,9 +216,9 @@ static unsigned displaced_of(const request *q, const grove_node *gang) {
         const char *of = grove_node_text(
             grove_node_get(grove_node_at_path(pod, "/metadata/labels"), "grove.io/podgang"));
         n += is_kind(pod, "Pod") && of && strcmp(of, io_name(gang)) == 0 &&
-             strcmp(text_at(pod, "/metadata/namespace"), text_at(gang, "/metadata/namespace")) ==
-                 0 &&
-             !text_at(pod, "/spec/nodeName")[0];
+             strcmp(io_text_at(pod, "/metadata/namespace"),
+                    io_text_at(gang, "/metadata/namespace")) == 0 &&
+             !io_text_at(pod, "/spec/nodeName")[0];
     }
     return n;
 }
@@ -248,7 +243,7 @@ static int judge_gang(request *q, grove_engine *engine, int64_t now, gang_fate *
     }
     grove_buf_init(&out, q->env);
     grove_status st = grove_engine_explain(engine, GROVE_KIND_PODGANG,
-                                           text_at(g->gang, "/metadata/namespace"),
+                                           io_text_at(g->gang, "/metadata/namespace"),
                                            io_name(g->gang), now, 1, &out, &err);
     st = st < 0 ? st
                 : grove_doc_parse_json(q->env, out.data, (size_t)out.len, 0, &g->explanation, &err);
@@ -269,12 +264,12 @@ static const grove_node *notes_of(const gang_fate *g) {
 }
 
 static const char *set_of(const grove_node *gang) {
-    return text_at(gang, "/metadata/labels/app.kubernetes.io~1part-of");
+    return io_text_at(gang, "/metadata/labels/app.kubernetes.io~1part-of");
 }
 
 static int same_set(const grove_node *a, const grove_node *b) {
     return strcmp(set_of(a), set_of(b)) == 0 &&
-           strcmp(text_at(a, "/metadata/namespace"), text_at(b, "/metadata/namespace")) == 0;
+           strcmp(io_text_at(a, "/metadata/namespace"), io_text_at(b, "/metadata/namespace")) == 0;
 }
 
 /* The worst that happens to a gang of the set of gangs[at]; -1 when an earlier gang stood for it. */
@@ -296,7 +291,7 @@ static void print_text(const request *q, const gang_fate *gangs, size_t n, unsig
     printf("%u nodes go, %u come, %u pods lose their place\n", lost, q->added, displaced);
     for (size_t i = 0; i < n; i++) {
         const gang_fate *g = &gangs[i];
-        printf("gang %s/%s: ", text_at(g->gang, "/metadata/namespace"), io_name(g->gang));
+        printf("gang %s/%s: ", io_text_at(g->gang, "/metadata/namespace"), io_name(g->gang));
         if (g->fate == STAYS) {
             printf("stays whole\n");
         } else if (g->fate == MOVES) {
@@ -309,7 +304,7 @@ static void print_text(const request *q, const gang_fate *gangs, size_t n, unsig
     for (size_t i = 0; i < n; i++) {
         int set = fate_of_set(gangs, n, i);
         if (set >= 0 && set_of(gangs[i].gang)[0]) {
-            printf("set %s/%s: %s\n", text_at(gangs[i].gang, "/metadata/namespace"),
+            printf("set %s/%s: %s\n", io_text_at(gangs[i].gang, "/metadata/namespace"),
                    set_of(gangs[i].gang),
                    set == STAYS   ? "stays as it is"
                    : set == MOVES ? "stays whole, some of its pods move"
@@ -323,7 +318,7 @@ static void put_gangs(grove_builder *b, const gang_fate *gangs, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const gang_fate *g = &gangs[i];
         grove_builder_open_object(b, NULL);
-        grove_builder_string(b, "namespace", text_at(g->gang, "/metadata/namespace"));
+        grove_builder_string(b, "namespace", io_text_at(g->gang, "/metadata/namespace"));
         grove_builder_string(b, "gang", io_name(g->gang));
         grove_builder_string(b, "fate", fates[g->fate]);
         grove_builder_int64(b, "displaced", g->displaced);
@@ -357,7 +352,8 @@ static int print_json(request *q, const gang_fate *gangs, size_t n, unsigned los
             int set = fate_of_set(gangs, n, i);
             if (set >= 0 && set_of(gangs[i].gang)[0]) {
                 grove_builder_open_object(b, NULL);
-                grove_builder_string(b, "namespace", text_at(gangs[i].gang, "/metadata/namespace"));
+                grove_builder_string(b, "namespace",
+                                     io_text_at(gangs[i].gang, "/metadata/namespace"));
                 grove_builder_string(b, "set", set_of(gangs[i].gang));
                 grove_builder_bool(b, "whole", set != GOES);
                 grove_builder_close(b);

@@ -145,6 +145,20 @@ const char *io_member(const grove_node *object, const char *key) {
     return grove_node_type(member) == GROVE_STRING ? grove_node_text(member) : "";
 }
 
+const char *io_text_at(const grove_node *object, const char *pointer) {
+    const char *text = grove_node_text(grove_node_at_path(object, pointer));
+    return text ? text : "";
+}
+
+const grove_node *io_condition(const grove_node *object, const char *type) {
+    const grove_node *list = grove_node_at_path(object, "/status/conditions");
+    const grove_node *c = grove_node_first(list);
+    while (c && strcmp(io_member(c, "type"), type) != 0) {
+        c = grove_node_next(list, c);
+    }
+    return c;
+}
+
 void io_print_not_supported(const grove_node *notes) {
     for (const grove_node *n = grove_node_first(notes); n; n = grove_node_next(notes, n)) {
         printf("Not supported: PodClique %s, %s: %s\n", io_member(n, "podClique"),

@@ -32,6 +32,10 @@ void io_free_objects(io_objects *objects);
 
 /* The value of a top-level string member, such as kind; "" when there is none. */
 const char *io_member(const grove_node *object, const char *key);
+/* The text of the scalar that a JSON pointer leads to; "" when there is none. */
+const char *io_text_at(const grove_node *object, const char *pointer);
+/* The condition of that type in an object's status; NULL when it has none. */
+const grove_node *io_condition(const grove_node *object, const char *type);
 /* A line for each entry of an explanation's notSupported. */
 void io_print_not_supported(const grove_node *notes);
 const char *io_name(const grove_node *object); /* metadata.name; "" */

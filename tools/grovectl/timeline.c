@@ -2,6 +2,8 @@
 /* Collects what the embedded cluster stores, and says it in the words of a pod's life. */
 #include "timeline.h"
 
+#include "io.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,26 +25,6 @@ static char *dup(const char *text) {
     return copy ? memcpy(copy, text, n) : NULL;
 }
 
-static const char *text_at(const grove_node *object, const char *pointer) {
-    const char *text = grove_node_text(grove_node_at_path(object, pointer));
-    return text ? text : "";
-}
-
-static const char *text_of(const grove_node *object, const char *key) {
-    const char *text = grove_node_text(grove_node_get(object, key));
-    return text ? text : "";
-}
-
-static const grove_node *condition(const grove_node *object, const char *type) {
-    const grove_node *list = grove_node_at_path(object, "/status/conditions");
-    for (const grove_node *c = grove_node_first(list); c; c = grove_node_next(list, c)) {
-        if (strcmp(text_at(c, "/type"), type) == 0) {
-            return c;
-        }
-    }
-    return NULL;
-}
-
 /* The recordings' words for where a pod stands. */
 static const char *pod_phase(const grove_event *event) {
     const grove_node *pod = event->object;
@@ -52,13 +34,13 @@ static const char *pod_phase(const grove_event *event) {
     if (grove_node_at_path(pod, "/metadata/deletionTimestamp")) {
         return "deleting";
     }
-    if (strcmp(text_at(condition(pod, "Ready"), "/status"), "True") == 0) {
+    if (strcmp(io_text_at(io_condition(pod, "Ready"), "/status"), "True") == 0) {
         return "ready";
     }
-    if (strcmp(text_at(pod, "/status/phase"), "Running") == 0) {
+    if (strcmp(io_text_at(pod, "/status/phase"), "Running") == 0) {
         return "notready";
     }
-    if (text_at(pod, "/spec/nodeName")[0]) {
+    if (io_text_at(pod, "/spec/nodeName")[0]) {
         return "bound";
     }
     return grove_node_size(grove_node_at_path(pod, "/spec/schedulingGates")) ? "gated" : "pending";
@@ -68,7 +50,7 @@ static const char *gang_phase(const grove_event *event) {
     if (event->type == GROVE_EVENT_DELETED) {
         return "gone";
     }
-    const char *phase = text_at(event->object, "/status/phase");
+    const char *phase = io_text_at(event->object, "/status/phase");
     return phase[0] ? phase : "Pending";
 }
 
@@ -119,9 +101,9 @@ static void add(timeline *t, int64_t at, grove_kind kind, const char *ns, const 
                         .name = dup(name),
                         .phase = dup(phase),
                         .text = dup(text),
-                        .clique = dup(text_of(labels, "grove.io/podclique")),
-                        .index = dup(text_of(labels, "grove.io/podclique-pod-index")),
-                        .image = dup(text_at(pod, "/spec/containers/0/image"))};
+                        .clique = dup(io_member(labels, "grove.io/podclique")),
+                        .index = dup(io_member(labels, "grove.io/podclique-pod-index")),
+                        .image = dup(io_text_at(pod, "/spec/containers/0/image"))};
     if (!e.ns || !e.name || !e.phase || !e.text || !e.clique || !e.index || !e.image) {
         t->failed = 1;
         free_entry(&e);
@@ -135,13 +117,13 @@ static void add(timeline *t, int64_t at, grove_kind kind, const char *ns, const 
 
 static void add_event(timeline *t, int64_t at, const grove_node *event) {
     char text[512];
-    const char *about = text_at(event, "/regarding/name");
-    about = about[0] ? about : text_at(event, "/involvedObject/name");
-    const char *note = text_at(event, "/note");
-    snprintf(text, sizeof text, "%s: %s", text_at(event, "/type"),
-             note[0] ? note : text_at(event, "/message"));
-    add(t, at, GROVE_KIND_EVENT, text_at(event, "/metadata/namespace"), about,
-        text_at(event, "/reason"), text, NULL);
+    const char *about = io_text_at(event, "/regarding/name");
+    about = about[0] ? about : io_text_at(event, "/involvedObject/name");
+    const char *note = io_text_at(event, "/note");
+    snprintf(text, sizeof text, "%s: %s", io_text_at(event, "/type"),
+             note[0] ? note : io_text_at(event, "/message"));
+    add(t, at, GROVE_KIND_EVENT, io_text_at(event, "/metadata/namespace"), about,
+        io_text_at(event, "/reason"), text, NULL);
 }
 
 static void observe(void *ctx, int64_t now, const grove_event *event) {
@@ -155,14 +137,14 @@ static void observe(void *ctx, int64_t now, const grove_event *event) {
     if (event->kind != GROVE_KIND_POD && event->kind != GROVE_KIND_PODGANG) {
         return;
     }
-    const char *ns = text_at(event->object, "/metadata/namespace");
-    const char *name = text_at(event->object, "/metadata/name");
+    const char *ns = io_text_at(event->object, "/metadata/namespace");
+    const char *name = io_text_at(event->object, "/metadata/name");
     bool pod = event->kind == GROVE_KIND_POD;
     const char *phase = pod ? pod_phase(event) : gang_phase(event);
     const timeline_entry *last = last_of(t, event->kind, ns, name);
     if (!last || strcmp(last->phase, phase) != 0) {
         add(t, now, event->kind, ns, name, phase,
-            pod ? text_at(event->object, "/spec/nodeName") : "", pod ? event->object : NULL);
+            pod ? io_text_at(event->object, "/spec/nodeName") : "", pod ? event->object : NULL);
     }
 }
 

@@ -28,11 +28,6 @@ static void problem(judge *j, const char *fmt, ...) {
     j->out->problems++;
 }
 
-static const char *text_at(const grove_node *object, const char *pointer) {
-    const char *text = grove_node_text(grove_node_at_path(object, pointer));
-    return text ? text : "";
-}
-
 static long number_at(const grove_node *object, const char *pointer) {
     int64_t n = 0;
     return grove_node_int64(grove_node_at_path(object, pointer), &n) < 0 ? 0 : (long)n;
@@ -41,7 +36,7 @@ static long number_at(const grove_node *object, const char *pointer) {
 static const grove_node *find(const grove_node *list, const char *ns, const char *name) {
     EACH(o, list) {
         if (strcmp(io_name(o), name) == 0 &&
-            (!ns || strcmp(text_at(o, "/metadata/namespace"), ns) == 0)) {
+            (!ns || strcmp(io_text_at(o, "/metadata/namespace"), ns) == 0)) {
             return o;
         }
     }
@@ -57,27 +52,21 @@ static void judge_sets(judge *j) {
         j->out->sets++;
         if (want != have) {
             problem(j, "set %s/%s has %ld of %ld replicas available",
-                    text_at(set, "/metadata/namespace"), io_name(set), have, want);
+                    io_text_at(set, "/metadata/namespace"), io_name(set), have, want);
         }
     }
 }
 
 static int is_ready(const grove_node *pod) {
-    const grove_node *list = grove_node_at_path(pod, "/status/conditions");
-    EACH(c, list) {
-        if (strcmp(text_at(c, "/type"), "Ready") == 0) {
-            return strcmp(text_at(c, "/status"), "True") == 0;
-        }
-    }
-    return 0;
+    return strcmp(io_member(io_condition(pod, "Ready"), "status"), "True") == 0;
 }
 
 static void judge_pods(judge *j) {
     EACH(pod, j->pods) {
         j->out->pods++;
         if (!is_ready(pod)) {
-            problem(j, "pod %s/%s is not ready (%s)", text_at(pod, "/metadata/namespace"),
-                    io_name(pod), text_at(pod, "/status/phase"));
+            problem(j, "pod %s/%s is not ready (%s)", io_text_at(pod, "/metadata/namespace"),
+                    io_name(pod), io_text_at(pod, "/status/phase"));
         }
     }
 }
@@ -102,7 +91,7 @@ static void judge_capacity(judge *j, const char *gpu) {
                                                 gpu);
         long total = have ? strtol(grove_node_text(have), NULL, 10) : 0, used = 0;
         EACH(pod, j->pods) {
-            if (strcmp(text_at(pod, "/spec/nodeName"), io_name(node)) == 0) {
+            if (strcmp(io_text_at(pod, "/spec/nodeName"), io_name(node)) == 0) {
                 used += asked(pod, gpu);
             }
         }
@@ -116,7 +105,7 @@ static void judge_capacity(judge *j, const char *gpu) {
 
 /* The value of a label of the node that a pod runs on; NULL when it has none. */
 static const char *domain_of(judge *j, const grove_node *pod, const char *key) {
-    const grove_node *node = find(j->nodes, NULL, text_at(pod, "/spec/nodeName"));
+    const grove_node *node = find(j->nodes, NULL, io_text_at(pod, "/spec/nodeName"));
     return grove_node_text(grove_node_get(grove_node_at_path(node, "/metadata/labels"), key));
 }
 
@@ -137,8 +126,8 @@ static int is_one_of(const char *clique, const grove_node *names) {
 /* All pods of the cliques that `names` holds lie in one domain of the owner's required key. */
 static void judge_pack(judge *j, const grove_node *gang, const grove_node *names,
                        const grove_node *owner, const char *what) {
-    const char *key = text_at(owner, "/topologyConstraint/packConstraint/required");
-    const char *ns = text_at(gang, "/metadata/namespace"), *first = NULL;
+    const char *key = io_text_at(owner, "/topologyConstraint/packConstraint/required");
+    const char *ns = io_text_at(gang, "/metadata/namespace"), *first = NULL;
     if (!key[0]) {
         return;
     }
@@ -148,7 +137,7 @@ static void judge_pack(judge *j, const grove_node *gang, const grove_node *names
         const char *of = grove_node_text(grove_node_get(labels, "grove.io/podgang"));
         const char *clique = grove_node_text(grove_node_get(labels, "grove.io/podclique"));
         if (!of || !clique || strcmp(of, io_name(gang)) != 0 ||
-            strcmp(text_at(pod, "/metadata/namespace"), ns) != 0 || !is_one_of(clique, names)) {
+            strcmp(io_text_at(pod, "/metadata/namespace"), ns) != 0 || !is_one_of(clique, names)) {
             continue;
         }
         const char *domain = domain_of(j, pod, key);
