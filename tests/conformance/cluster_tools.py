@@ -255,6 +255,37 @@ def test_rollout(tool, folder):
     check("rollout: no such set", code == 1 and "no PodCliqueSet nobody" in err, (code, out, err))
 
 
+REFUSED = """apiVersion: grovectl/v1
+kind: Scenario
+spec:
+  nodes: blocks=1,racks=1,nodes=1,gpu=1
+  steps:
+  - apply: {apiVersion: grove.io/v1alpha1, kind: ClusterTopologyBinding, metadata: {name: t}, spec: {levels: [{domain: rack, key: a/r}]}}
+  - refused: %s
+"""
+TWICE = "{kind: ClusterTopologyBinding, name: t, patch: {spec: {levels: [{domain: rack, key: a/r}, {domain: %s, key: a/s}]}}}"
+
+
+def test_refused_actions(tool, folder):
+    """`refused` fails on what is accepted, and on a refusal for another reason; a slip in it is told as one."""
+    same, other = TWICE % "rack", TWICE % "host"
+    rows = (
+        ("holds", "{patch: %s, because: [Duplicate, \"spec.levels[1].domain\"]}" % same, 0, "1 expectations, 0 failed"),
+        ("accepted", "{patch: %s, because: Duplicate}" % other, 1, "patch accepted, not refused"),
+        ("another reason", "{because: [Duplicate, \"spec.levels[0]\"], patch: %s}" % same, 1, "not spec.levels[0]"),
+        ("no reason", "{patch: %s}" % same, 2, "refused needs one action and because"),
+        ("empty list", "{patch: %s, because: []}" % same, 2, "refused needs one action and because"),
+        ("two actions", "{patch: %s, because: D, restart: engine}" % same, 2, "refused needs one action and because"),
+        ("no action", "{because: D}", 2, "refused needs one action and because"),
+        ("a reason that is no text", "{patch: %s, because: [[D]]}" % same, 2, "because is a text"),
+        ("unknown action", "{jump: high, because: D}", 2, "no action \"jump\""),
+        ("nothing matches", "{scale: {kind: PodClique, name: x, replicas: 1}, because: D}", 2, "nothing matches"),
+        ("within itself", "{refused: {patch: %s, because: D}, because: D}" % same, 2, "refused needs one action and because"))
+    for name, step, status, words in rows:
+        code, _, err = tool("sim", "--scenario", write(folder, "refused.yaml", REFUSED % step))
+        check("refused: " + name, code == status and words in err, (code, err))
+
+
 def pending_set(name, pods):
     """A set that asks for one rack, and its gang with pods that wait."""
     gpu = {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
@@ -303,6 +334,7 @@ def main():
         test_explain(tool, [sim, kubectl])
         test_together(tool, folder)
         test_rollout(tool, folder)
+        test_refused_actions(tool, folder)
     print("%d passed, %d failed" % (passed, len(failures)))
     return 1 if failures else 0
 

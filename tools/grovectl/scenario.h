@@ -31,6 +31,7 @@ typedef struct scenario {
     unsigned expectations, failures;
     const grove_node *always; /* what is expected at every instant; NULL */
     int64_t at_ns;            /* present time from the start, for messages */
+    grove_buf *denial;        /* takes what the cluster says no with; NULL: a no ends the run */
     scenario_snapshot *snapshots;
     size_t snapshot_count;
 } scenario;
@@ -49,9 +50,13 @@ void scenario_put_snapshots(const scenario *s, grove_builder *b, const char *key
 /* A complaint about a node of the scenario, with its place; always EXIT_USAGE. */
 int scenario_complain(const scenario *s, const grove_node *at, const char *fmt, ...)
     GROVE_PRINTF(3, 4);
-/* One action of a step ("apply", "scale", ...). *out_known is 0 for a member that is no action. */
+/* One action of a step ("apply", "scale", ...). *out_known is 0 for a member that is no action. EXIT_REFUSED
+ * when the cluster said no and s->denial took it. */
 int scenario_act(scenario *s, cluster *c, const char *action, const grove_node *what,
                  int *out_known);
+/* An expectation that does not hold, counted and printed: what it is about, how it is, how it should be. */
+void scenario_fail(scenario *s, const grove_node *what, const char *subject, const char *is,
+                   const char *wanted);
 /* One entry of `expect`; counts and prints. EXIT_USAGE only for a malformed one. */
 int scenario_expect(scenario *s, cluster *c, const grove_node *what);
 

@@ -10,8 +10,31 @@
 
 typedef int (*act_fn)(scenario *s, cluster *c, const grove_node *what);
 
+/* The cluster says no: the end of the run, unless the step is there to hear it. */
+static int denied(scenario *s, const grove_node *what, const char *message) {
+    if (!s->denial) {
+        return scenario_complain(s, what, "%s", message);
+    }
+    grove_buf_clear(s->denial);
+    return grove_buf_append(s->denial, message, strlen(message)) < 0
+               ? scenario_complain(s, what, "out of memory")
+               : EXIT_REFUSED;
+}
+
 static int failed(scenario *s, const grove_node *what, const grove_error *err) {
-    return scenario_complain(s, what, "%s", err->message);
+    return denied(s, what, err->message);
+}
+
+/* The answer to a request about one object. */
+static int answered(scenario *s, const grove_node *what, const grove_op *op, grove_status st,
+                    const grove_sim_result *result, const char *otherwise) {
+    char message[1536];
+    if (st >= 0 && result->status >= 0) {
+        return EXIT_OK;
+    }
+    snprintf(message, sizeof message, "%s %s: %s", op->ns, op->name,
+             result->message[0] ? result->message : otherwise);
+    return denied(s, what, message);
 }
 
 /* ---- apply ---- */
@@ -116,11 +139,7 @@ static int each_delete(scenario *s, cluster *c, const grove_node *what, grove_ki
     grove_sim_result result = {.size = (uint32_t)sizeof result};
     grove_status st = grove_sim_execute(c->sim, &op, &result);
     grove_doc_unref(result.doc);
-    if (st < 0 || result.status < 0) {
-        return scenario_complain(s, what, "%s %s: %s", ns, name,
-                                 result.message[0] ? result.message : "the deletion failed");
-    }
-    return EXIT_OK;
+    return answered(s, what, &op, st, &result, "the deletion failed");
 }
 
 static int patch_object(scenario *s, cluster *c, const grove_node *what, grove_kind kind,
@@ -141,11 +160,7 @@ static int patch_object(scenario *s, cluster *c, const grove_node *what, grove_k
     }
     grove_status st = grove_sim_execute(c->sim, &op, &result);
     grove_doc_unref(result.doc);
-    if (st < 0 || result.status < 0) {
-        return scenario_complain(s, what, "%s %s: %s", ns, name,
-                                 result.message[0] ? result.message : "the patch failed");
-    }
-    return EXIT_OK;
+    return answered(s, what, &op, st, &result, "the patch failed");
 }
 
 static int each_patch(scenario *s, cluster *c, const grove_node *what, grove_kind kind,
@@ -411,6 +426,53 @@ static int act_rule(scenario *s, cluster *c, const grove_node *what) {
     return code;
 }
 
+/* ---- refused: an action that the cluster must not take ---- */
+
+/* Every text of `because`, one or a list, stands in what the cluster said. */
+static int check_because(scenario *s, const grove_node *because) {
+    const char *said = s->denial->len ? s->denial->data : "";
+    int is_list = grove_node_type(because) == GROVE_ARRAY;
+    const grove_node *e = is_list ? grove_node_first(because) : because;
+    while (e) {
+        const char *text = grove_node_text(e);
+        if (!text) {
+            return scenario_complain(s, because, "because is a text of the refusal, or a list");
+        }
+        if (!strstr(said, text)) {
+            scenario_fail(s, e, "the refusal is", said, text);
+            return EXIT_OK;
+        }
+        e = is_list ? grove_node_next(because, e) : NULL;
+    }
+    return EXIT_OK;
+}
+
+static int act_refused(scenario *s, cluster *c, const grove_node *what) {
+    const grove_node *because = grove_node_get(what, "because");
+    const grove_node *act = grove_node_first(what);
+    grove_buf said;
+    int known = 1;
+    act = act && act == because ? grove_node_next(what, act) : act;
+    if (s->denial || !because || !act || grove_node_size(what) != 2 ||
+        (grove_node_type(because) == GROVE_ARRAY && grove_node_size(because) == 0)) {
+        return scenario_complain(s, what, "refused needs one action and because");
+    }
+    grove_buf_init(&said, s->env);
+    s->denial = &said;
+    s->expectations++;
+    int code = scenario_act(s, c, grove_node_key(act, NULL), act, &known);
+    if (!known) {
+        code = scenario_complain(s, act, "a step has no action \"%s\"", grove_node_key(act, NULL));
+    } else if (code == EXIT_OK) {
+        scenario_fail(s, act, grove_node_key(act, NULL), "accepted", "refused");
+    } else if (code == EXIT_REFUSED) {
+        code = check_because(s, because);
+    }
+    s->denial = NULL;
+    grove_buf_fini(&said);
+    return code;
+}
+
 int scenario_act(scenario *s, cluster *c, const char *action, const grove_node *what,
                  int *out_known) {
     static const struct {
@@ -421,7 +483,7 @@ int scenario_act(scenario *s, cluster *c, const char *action, const grove_node *
         {"patch", act_patch},   {"setImage", act_set_image}, {"setReady", act_ready},
         {"crash", act_crash},   {"failNode", act_fail_node}, {"recoverNode", act_recover_node},
         {"cordon", act_cordon}, {"uncordon", act_uncordon},  {"addNodes", act_add_nodes},
-        {"rule", act_rule},     {"restart", act_restart}};
+        {"rule", act_rule},     {"restart", act_restart},    {"refused", act_refused}};
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (strcmp(actions[i].word, action) == 0) {
             return actions[i].act(s, c, what);

@@ -88,8 +88,8 @@ static void print_value(const grove_node *node, grove_buf *out) {
     }
 }
 
-static void fail(scenario *s, const grove_node *what, const char *subject, const char *is,
-                 const char *wanted) {
+void scenario_fail(scenario *s, const grove_node *what, const char *subject, const char *is,
+                   const char *wanted) {
     uint32_t line = 0, column = 0;
     grove_node_position(s->doc, what, &line, &column);
     s->failures++;
@@ -167,7 +167,7 @@ static int check_number(scenario *s, const grove_node *what, const char *key, in
         char a[32], b[64];
         snprintf(a, sizeof a, "%lld", (long long)is);
         snprintf(b, sizeof b, "%s%lld", words[bound + 1], (long long)want);
-        fail(s, what, subject, a, b);
+        scenario_fail(s, what, subject, a, b);
     }
     return EXIT_OK;
 }
@@ -185,7 +185,8 @@ static void check_value(scenario *s, const grove_node *what, const grove_node *o
                  name ? name : "?");
         print_value(got, &a);
         print_value(grove_node_get(what, "equals"), &b);
-        fail(s, what, where, a.data, grove_node_get(what, "equals") ? b.data : "as expected");
+        scenario_fail(s, what, where, a.data,
+                      grove_node_get(what, "equals") ? b.data : "as expected");
         grove_buf_fini(&a);
         grove_buf_fini(&b);
     }
@@ -202,7 +203,7 @@ static void check_distinct(scenario *s, const grove_node *what, const picked *p)
         const grove_node *a = follow(p->v[i], path);
         for (size_t j = 0; j < i; j++) {
             if (a && grove_node_equal(a, follow(p->v[j], path))) {
-                fail(s, what, path, "is shared", "distinct");
+                scenario_fail(s, what, path, "is shared", "distinct");
                 return;
             }
         }
@@ -221,14 +222,14 @@ static int check_together(scenario *s, cluster *c, const grove_node *what, const
         const char *node = grove_node_text(grove_node_at_path(p->v[i], "/spec/nodeName"));
         grove_doc *doc = NULL;
         if (!node || grove_sim_get(c->sim, GROVE_KIND_NODE, NULL, node, &doc, NULL) < 0) {
-            fail(s, what, key, "unknown for a pod without a node", "shared");
+            scenario_fail(s, what, key, "unknown for a pod without a node", "shared");
             return EXIT_OK;
         }
         const grove_node *labels = grove_node_at_path(grove_doc_root(doc), "/metadata/labels");
         snprintf(value, sizeof value, "%s", scenario_text(labels, key, ""));
         grove_doc_unref(doc);
         if (i > 0 && strcmp(value, common) != 0) {
-            fail(s, what, key, value, common);
+            scenario_fail(s, what, key, value, common);
             return EXIT_OK;
         }
         memcpy(common, value, sizeof common);
@@ -303,7 +304,7 @@ static int check(scenario *s, cluster *c, const grove_node *what, const picked *
     }
     if (grove_node_get(what, "path") && p->n == 0) {
         s->expectations++;
-        fail(s, what, "the number of objects is", "0", "at least 1");
+        scenario_fail(s, what, "the number of objects is", "0", "at least 1");
     }
     for (size_t i = 0; grove_node_get(what, "path") && i < p->n; i++) {
         check_value(s, what, p->v[i]);
