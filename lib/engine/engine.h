@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The engine from inside. engine.c takes events and completions in, sets.c turns plans into operations,
- * gangs.c decides which gangs are placed, view_*.c translate the store for the placement engine.
+ * gangs.c with turns.c decides which gangs are placed, view_*.c translate the store for the placement engine.
  */
 #ifndef GV_ENGINE_ENGINE_H
 #define GV_ENGINE_ENGINE_H
@@ -245,7 +245,7 @@ grove_status gv_engine_notice(grove_engine *e, grove_plan *plan, const grove_act
 grove_status gv_engine_next_notice(grove_engine *e, bool *out, grove_error *err);
 void gv_engine_notices_fini(grove_engine *e);
 
-/* ---- gangs.c ---- */
+/* ---- gangs.c, answers.c ---- */
 grove_status gv_engine_check_gang(grove_engine *e, gv_str ns, gv_str gang);
 /* Gangs that wait for the base gang of this pod, now that it has a node. */
 grove_status gv_engine_check_followers(grove_engine *e, const gv_pod *pod);

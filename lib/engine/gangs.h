@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files about gangs share: gangs.c decides who is placed when, preempt.c who makes room for whom,
- * victims.c keeps the books on those that do.
+ * What the files about gangs share: gangs.c says whose turn it is, turns.c what becomes of it, answers.c keeps
+ * the answers, preempt.c says who makes room for whom, victims.c keeps the books on those that do.
  */
 #ifndef GV_ENGINE_GANGS_H
 #define GV_ENGINE_GANGS_H
 
 #include "engine/engine.h"
+
+/* A gang whose turn is to come. */
+typedef struct gv_candidate {
+    gv_str key; /* "ns/name" */
+    const grove_node *podgang;
+    int64_t priority, created;
+    bool has_its_least; /* it runs, and waits for room for more */
+    bool fresh;         /* decided in this step: nobody has been told */
+    bool tied;          /* to the places of others */
+    bool may_grow;      /* its decision leaves pods out that it could do without */
+} gv_candidate;
 
 /* ---- gangs.c ---- */
 gv_object *gv_gangs_find(const grove_engine *e, gv_str key); /* by "ns/name" */
@@ -16,22 +27,46 @@ bool gv_gangs_released(const grove_engine *e, const grove_node *podgang);
 /* Of the scheduler that the gang names, or of the default one; NULL: it has none. */
 const gv_scheduler_profile *gv_gangs_profile(const grove_engine *e, const grove_node *podgang);
 int64_t gv_gangs_priority(const grove_engine *e, const grove_node *podgang);
-/* Describes what the gang lacks of its minimum. */
-grove_status gv_gangs_describe_least(grove_engine *e, const grove_node *podgang, gv_view_gang *out,
-                                     grove_error *err);
-/* A fresh answer for the gang, without content, in the place of the former one; NULL: no memory. */
-gv_decided *gv_gangs_answer(grove_engine *e, gv_str ns, gv_str gang, gv_str set);
-/* Notes each pod's node as e->view.decision has it, and holds its room. */
-grove_status gv_gangs_keep_places(grove_engine *e, gv_decided *d, const gv_view_gang *gang,
-                                  grove_error *err);
-void gv_gangs_drop(grove_engine *e, gv_str key);
-/* The same, with the room that was held for it. */
-void gv_gangs_take_back(grove_engine *e, gv_str key);
 /* The same with the places that are held for gangs below a priority: they choose anew, before others of
  * theirs do. */
 grove_status gv_gangs_reopen_below(grove_engine *e, int64_t priority);
 /* All that want room are to be looked at. */
 grove_status gv_gangs_mark_waiting(grove_engine *e);
+
+/* ---- turns.c ---- */
+/* Every podgroup of the gang has its minimum on nodes. */
+bool gv_gangs_is_scheduled(const grove_engine *e, gv_str ns, gv_str gang);
+/* Describes what the gang lacks of its minimum. */
+grove_status gv_gangs_describe_least(grove_engine *e, const grove_node *podgang, gv_view_gang *out,
+                                     grove_error *err);
+/* Its places, as far as it may have some now. `flags`: GV_DESCRIBE_*. */
+grove_status gv_turn_take(grove_engine *e, gv_candidate *c, uint32_t flags, grove_error *err);
+/*
+ * The same for gangs of one priority that lack their minimum, `n` of them: where there are several, each first
+ * gets what it needs to start, and only then, with the minimum of all others held, what it could have beside
+ * that.
+ */
+grove_status gv_turn_starters(grove_engine *e, gv_candidate *const *list, uint32_t n,
+                              bool more_follow, grove_error *err);
+/* Those that found no place, after all of their priority had their turn: who would have to make room? */
+grove_status gv_turn_make_room(grove_engine *e, gv_candidate *const *list, uint32_t n,
+                               grove_error *err);
+
+/* ---- answers.c ---- */
+/* A fresh answer for the gang, without content, in the place of the former one; NULL: no memory. */
+gv_decided *gv_gangs_answer(grove_engine *e, gv_str ns, gv_str gang, gv_str set);
+/* Notes each pod's node as e->view.decision has it, and holds its room. */
+grove_status gv_gangs_keep_places(grove_engine *e, gv_decided *d, const gv_view_gang *gang,
+                                  grove_error *err);
+/* Keeps what e->view.decision says of the gang described last. */
+grove_status gv_gangs_keep_decision(grove_engine *e, gv_str ns, gv_str name, gv_str set,
+                                    const gv_view_gang *gang, grove_error *err);
+/* Decides on the gang described last, and keeps the answer. */
+grove_status gv_gangs_decide(grove_engine *e, gv_str ns, gv_str name, gv_str set,
+                             const gv_view_gang *gang, grove_error *err);
+void gv_gangs_drop(grove_engine *e, gv_str key);
+/* The same, with the room that was held for it; what is bound has its own. */
+void gv_gangs_take_back(grove_engine *e, gv_str key);
 
 /* ---- preempt.c ---- */
 /* For a gang that found no place: looks for less important ones that could make room, condemns them and
