@@ -46,8 +46,9 @@ GATES = [
     ('control-plane', 18, './dev control-plane smoke', 'the real control plane is built from its Go modules and works'),
     ('k8s', 9, './dev k8s && ./dev goaway',
      'conformance kit and engine against that control plane, and against one that sends GOAWAY on one request in fifty'),
-    ('live', 5, './dev live life webhooks conformance upgrade',
-     "groved under its own rights on that control plane: a set from creation to deletion, webhooks, recordings, from Grove's operator and back"),
+    ('live', 8, './dev live life webhooks conformance upgrade node',
+     "groved under its own rights on that control plane: a set from creation to deletion, webhooks, recordings, from Grove's operator and back; "
+     'on a real kubelet: start order, identity, a rolling update'),
 ]
 TEST_MINUTES = 10  # the stage before the gates: `./dev test`
 

@@ -113,9 +113,11 @@ verb_live() { # [STAGE...] groved under its own rights on a real control plane; 
     local script="$ROOT/tests/control-plane/control-plane.sh" was_up=1 result=0
     deps_ensure build test cluster
     configure "$BUILD"
-    compile "$BUILD" tools/groved/groved
-    "$script" status >/dev/null 2>&1 || was_up=0
-    "$script" up >/dev/null || return $? # 77: it cannot be had here
+    compile "$BUILD" tools/groved/groved tools/grove-initc/grove-initc
+    if [ "$*" != node ]; then # it has a control plane of its own
+        "$script" status >/dev/null 2>&1 || was_up=0
+        "$script" up >/dev/null || return $? # 77: it cannot be had here
+    fi
     python3 "$ROOT/tests/live/live.py" --groved "$BUILD/tools/groved/groved" "$@" || result=$?
     [ "$was_up" = 1 ] || "$script" down
     return "$result"

@@ -3,12 +3,13 @@
 # A real Kubernetes control plane on loopback, for tests: etcd, kube-apiserver (RBAC on), controller-manager,
 # scheduler, and nodesim in place of kubelets. Called by `./dev control-plane VERB`.
 #
-#     build          the programs, from Go modules (about 11 minutes on two cores, once)
+#     build [MORE]   the programs, from Go modules (about 11 minutes on two cores, once); MORE: kubelet
 #     up [SPEC]      starts everything; SPEC: nodes as for `grovectl sim --nodes` [2x2x4x8]
 #     down           ends everything; nothing is kept
 #     status         what runs; exit 0 when all of it does, 3 otherwise
 #     kubectl ARGS   the kubectl of that version, as administrator
 #     smoke          up if needed, a pod from creation to deletion, RBAC refuses, down
+#     certificate NAME SUBJECT [ALTERNATIVE NAMES]   another user of the one that is up: NAME.kubeconfig beside the administrator's
 #
 # One control plane per machine, user and port (GROVE_CONTROL_PLANE_PORT). Exit 77: Go >= 1.24 or the modules are not to be had here.
 set -euo pipefail
@@ -20,10 +21,13 @@ ROOT=$(cd "$HERE/../.." && pwd)
 VERSION=$(grep -oE 'k8s.io/kubernetes v[0-9.]+' "$HERE/go.mod" | cut -d' ' -f2)
 VERSION=${VERSION:?no Kubernetes version in go.mod}
 PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubectl)
-PARTS=(etcd kube-apiserver kube-controller-manager kube-scheduler nodesim)
+PARTS=(etcd kube-apiserver kube-controller-manager kube-scheduler)
+# GROVE_CONTROL_PLANE_NODESIM=0: without fake nodes, for those who bring real ones (node/node.sh).
+NODESIM=${GROVE_CONTROL_PLANE_NODESIM:-1}
+[ "$NODESIM" = 0 ] || PARTS+=(nodesim)
 # GROVE_CONTROL_PLANE_PORT: another one beside it, with a state and etcd ports of its own.
 API_PORT=${GROVE_CONTROL_PLANE_PORT:-16443}
-ETCD_PORT=$((API_PORT - 4064)) ETCD_PEER_PORT=$((API_PORT - 4063))
+ETCD_PORT=$(((API_PORT + 61472) % 65536)) ETCD_PEER_PORT=$(((API_PORT + 61473) % 65536)) # 16443: 12379, 12380
 STATE=${GROVE_CONTROL_PLANE_DIR:-$CACHE/control-plane/run}
 [ "$API_PORT" = 16443 ] || STATE=$STATE-$API_PORT
 MEMORY=/dev/shm
@@ -57,7 +61,7 @@ built() {
     done
 }
 
-build_programs() {
+build_programs() { # [MORE...]
     local folder program minor flags
     folder=$(bin_folder)
     if ! go_fits; then
@@ -68,7 +72,7 @@ build_programs() {
     minor=${VERSION#v1.}
     flags="-s -w -X k8s.io/component-base/version.gitVersion=$VERSION"
     flags+=" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=${minor%%.*}"
-    for program in "${PROGRAMS[@]}"; do
+    for program in "${PROGRAMS[@]}" "$@"; do
         [ -x "$folder/$program" ] && continue
         say "control-plane: building $program $VERSION"
         if ! (cd "$HERE" && CGO_ENABLED=0 nice -n 19 go build -buildvcs=false -trimpath -ldflags "$flags" \
@@ -116,7 +120,7 @@ make_pki() {
         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=libgrove-test-ca -days 3650 \
             -keyout "$STATE/pki/ca.key" -out "$STATE/pki/ca.crt"
         certificate apiserver /CN=kube-apiserver \
-            DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:10.96.0.1
+            DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:10.96.0.1,IP:10.200.0.1
         certificate admin /O=system:masters/CN=admin
         certificate controller-manager /CN=system:kube-controller-manager
         certificate scheduler /CN=system:kube-scheduler
@@ -197,8 +201,9 @@ start_all() { # SPEC
     start kube-scheduler "$bin/kube-scheduler" --kubeconfig "$STATE/scheduler.kubeconfig" --leader-elect=false \
         --secure-port 0 --kube-api-qps 200 --kube-api-burst 400
     kubectl_admin apply -f "$HERE/rbac.yaml" >/dev/null
-    start nodesim "$bin/nodesim" --kubeconfig "$STATE/nodesim.kubeconfig" --nodes "$1"
     wait_for 60 "the default service account" kubectl_admin -n default get serviceaccount default
+    [ "$NODESIM" = 0 ] && return 0
+    start nodesim "$bin/nodesim" --kubeconfig "$STATE/nodesim.kubeconfig" --nodes "$1"
     wait_for 60 "the first node" sh -c "KUBECONFIG='$ADMIN' '$bin/kubectl' get nodes --no-headers | grep -q ' Ready '"
     runs nodesim || die "nodesim ended: $(tail -n 1 "$STATE/nodesim.log")"
 }
@@ -221,7 +226,7 @@ cp_up() {
     done
     if [ "$all" -eq 0 ]; then
         stop_all
-        build_nodesim
+        [ "$NODESIM" = 0 ] || build_nodesim
         make_pki
         trap stop_all EXIT # a start that fails leaves nothing behind
         start_all "${1:-2x2x4x8}"
@@ -296,12 +301,13 @@ cp_smoke() {
 }
 
 case ${1:-} in
-build) build_programs && build_nodesim ;;
+build) shift && build_programs "$@" && build_nodesim ;;
 up) shift && cp_up "$@" ;;
 down) cp_down ;;
 status) cp_status ;;
 kubectl) shift && kubectl_admin "$@" ;;
 smoke) cp_smoke ;;
+certificate) shift && certificate "$@" 2>>"$STATE/openssl.log" && kubeconfig "$1" ;;
 *)
     say "usage: ./dev control-plane build|up [SPEC]|down|status|kubectl ARGS|smoke"
     exit 2

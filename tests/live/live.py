@@ -14,21 +14,23 @@ usage: live.py --groved PROGRAM [STAGE...]
     upgrade       what Grove's operator left is taken over and handed back, as documented: no pod touched
     operating     the operators' page from an empty cluster; every verb of grovectl; back to nothing
     soak          churn for GROVE_LIVE_MINUTES (3): flat memory, no lost watch, no request at rest
+    node          a control plane of its own with a real kubelet and containerd: node.py (GROVE_NODE_SCENARIOS: only these)
 
-Needs `./dev control-plane up`; exit 77 without. The last line is `N passed, N failed[, N skipped]`.
+All but the last need `./dev control-plane up`; exit 77 without. The last line is `N passed, N failed[, N skipped]`.
 """
 import argparse
 import hashlib
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import time
 import traceback
 
 import yaml
 
-from cluster import MERGE, OWN, Binder, Cluster, cpu_seconds, memory, until
+from cluster import MERGE, OWN, ROOT, SKIPPED, Binder, Cluster, cpu_seconds, memory, until
 from stage import ELECTION, GROVE, KINDS, Stage, a_set, clique, in_namespace
 
 import children  # of tests/conformance, which cluster.py puts on the path
@@ -280,6 +282,22 @@ class Crash(Stage):
         return f'{points} ends by SIGKILL over creation, change and deletion: no pod twice, none without owner'
 
 
+class Node:
+    """In namespaces of its own, which it brings up and takes down: nothing of the control plane here is used."""
+
+    def __init__(self, groved):
+        self.groved = groved
+
+    def run(self):
+        initc = self.groved.parent.parent / 'grove-initc/grove-initc'
+        words = os.environ.get('GROVE_NODE_SCENARIOS', '').split()
+        images = f'{initc}=docker.io/libgrove/grove-initc:0.1.0'
+        code = subprocess.run([ROOT / 'tests/control-plane/node/node.sh', 'run', sys.executable, ROOT / 'tests/live/node.py',
+                               '--groved', self.groved, *words], env={**os.environ, 'GROVE_NODE_IMAGES': images}, check=False).returncode
+        assert code in (0, SKIPPED), f'exit status {code}'
+        return None if code == SKIPPED else 'nothing left behind'
+
+
 STAGES = {'life': Life, 'webhooks': Webhooks, 'conformance': Conformance, 'cost': Cost, 'failover': Failover, 'crash': Crash, 'rights': Rights,
           'upgrade': Upgrade, 'operating': Operating, 'soak': Soak}
 
@@ -287,20 +305,25 @@ STAGES = {'life': Life, 'webhooks': Webhooks, 'conformance': Conformance, 'cost'
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--groved', required=True)
-    parser.add_argument('stages', nargs='*', choices=[[], *STAGES], default=[])
+    parser.add_argument('stages', nargs='*', choices=[[], *STAGES, 'node'], default=[])
     args = parser.parse_args()
-    cluster = Cluster(str(pathlib.Path(args.groved).resolve()))
-    cluster.clean()
-    kubeconfig = cluster.install()
+    groved = pathlib.Path(args.groved).resolve()
+    names = args.stages or [*STAGES, 'node']
+    cluster = kubeconfig = None
+    if set(names) != {'node'}:
+        cluster = Cluster(str(groved))
+        cluster.clean()
+        kubeconfig = cluster.install()
     passed = failed = skipped = 0
-    for name in args.stages or STAGES:
+    for name in names:
         begun = time.monotonic()
         try:
-            told = STAGES[name](cluster, kubeconfig).run()
+            told = (Node(groved) if name == 'node' else STAGES[name](cluster, kubeconfig)).run()
         except Exception:  # noqa: BLE001 - one stage's failure does not hide the others'
             traceback.print_exc()
             told = False
-        cluster.clean()
+        if cluster:
+            cluster.clean()
         word = 'FAILED' if told is False else 'skipped' if told is None else 'ok'
         passed, failed, skipped = passed + (word == 'ok'), failed + (word == 'FAILED'), skipped + (word == 'skipped')
         print(f'{word:8} {name} ({time.monotonic() - begun:.0f} s) {told or ""}', flush=True)
