@@ -234,7 +234,7 @@ GROVE_API uint32_t grove_sched_queue_parent(const grove_sched *sched, uint32_t q
 /** What the pods of a queue and of those below it take, by resource; NULL when there is none. Borrowed. */
 GROVE_API const int64_t *grove_sched_queue_used(const grove_sched *sched, uint32_t queue);
 /**
- * The fair share of a queue by resource as the last grove_sched_serve or grove_sched_reclaim computed it:
+ * The fair share of a queue by resource as the last grove_sched_serve, _reclaim or _next_queue computed it:
  * what it deserves as far as it wants it, then by priority and weight its part of what is left over.
  */
 GROVE_API const int64_t *grove_sched_queue_share(const grove_sched *sched, uint32_t queue);
@@ -416,6 +416,8 @@ GROVE_API grove_status grove_gang_waiting(grove_gang *gang, int64_t since, uint3
     0x1u                       /**< no victim; therefore must stay within what its queue deserves */
 #define GROVE_GANG_YIELDS 0x2u /**< may use room that is kept for a starving gang */
 GROVE_API grove_status grove_gang_flags(grove_gang *gang, uint32_t flags);
+/** What its minimum still needs, by resource: the first n amounts. Members have what they need. Since 0.1. */
+GROVE_API grove_status grove_gang_needs(const grove_gang *gang, int64_t *amounts, uint32_t n);
 /** The committed gang without which this one is of no use: it goes when that one goes. */
 GROVE_API grove_status grove_gang_base(grove_gang *gang, uint32_t base);
 
@@ -438,7 +440,10 @@ typedef struct grove_place_options {
 #define GROVE_PLACE_GREEDY_ONLY 0x1u /**< stop after the greedy passes and the bounds */
 #define GROVE_PLACE_EXACT_ONLY 0x2u  /**< skip the greedy passes: for tests */
 
-/** Finds places for a gang. Changes nothing; outputs are in *decision. Since 0.1. */
+/**
+ * Finds places for a gang. Changes nothing; outputs are in *decision. The limits of its queue and of those
+ * above it hold: a minimum beyond them is INFEASIBLE, surplus pods beyond them get no place. Since 0.1.
+ */
 GROVE_API grove_status grove_sched_place(grove_sched *sched, const grove_gang *gang,
                                          const grove_place_options *options,
                                          grove_decision *decision, grove_error *err);
@@ -519,8 +524,11 @@ typedef struct grove_certificate {
     uint32_t class_id;   /**< COUNT, NO_NODE, CAPABILITY; else GROVE_SCHED_NONE */
     uint32_t resource;   /**< RESOURCE, NO_NODE; else GROVE_SCHED_NONE */
     uint32_t reserved;
-    int64_t have; /**< in the nearest domain */
+    int64_t have; /**< in the nearest domain; of QUEUE_LIMIT and QUEUE_SHARE: left in the queue */
     int64_t need;
+    uint32_t
+        queue; /**< QUEUE_LIMIT, QUEUE_SHARE: the one that would exceed it; else GROVE_QUEUE_NONE */
+    uint32_t reserved2;
 } grove_certificate;
 
 GROVE_API grove_status grove_decision_certificate(const grove_decision *decision,
@@ -686,6 +694,16 @@ GROVE_API grove_status grove_sched_serve(grove_sched *sched, const grove_gang *c
                                          grove_decision *const *decisions, uint32_t n,
                                          const grove_serve_options *options,
                                          const grove_served **out_served, grove_error *err);
+
+/**
+ * The same order for callers who place gang by gang and keep their own books: the queue whose turn it is, of
+ * those in which gangs wait. `gangs` says how many do, `waiting` what they want (rows as for
+ * grove_sched_reclaim; grove_gang_needs says it of one gang), both for queue ids below n_queues. GROVE_QUEUE_NONE: no
+ * gang of a queue waits. Call again after each gang: what was placed meanwhile counts as used. Since 0.1.
+ */
+GROVE_API grove_status grove_sched_next_queue(grove_sched *sched, const uint32_t *gangs,
+                                              const int64_t *waiting, uint32_t n_queues,
+                                              uint32_t *out_queue, grove_error *err);
 
 GROVE_END_DECLS
 #endif

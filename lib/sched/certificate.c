@@ -19,9 +19,10 @@ void gv_certificate_refusal(grove_decision *d, const gv_refusal *r) {
                                                         : (grove_level)r->level - 1;
 }
 
-void gv_certificate_queue(grove_decision *d, grove_reason reason, uint32_t resource, int64_t have,
-                          int64_t need) {
+void gv_certificate_queue(grove_decision *d, grove_reason reason, uint32_t queue, uint32_t resource,
+                          int64_t have, int64_t need) {
     d->certificate = blank(reason);
+    d->certificate.queue = queue;
     d->certificate.resource = resource;
     d->certificate.have = have;
     d->certificate.need = need;

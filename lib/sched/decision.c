@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asking for a decision, reading it, and turning it into pods. */
 #include "sched/decision.h"
+#include "sched/queue.h"
 
 #include <string.h>
 
@@ -72,6 +73,9 @@ grove_status grove_sched_place(grove_sched *sched, const grove_gang *gang,
     grove_status st = prepare(sched, gang, options, decision, &o, err);
     if (st < 0) {
         return st;
+    }
+    if (!gv_allow_gang(sched, gang, decision)) {
+        return GROVE_OK;
     }
     if (gv_cache_ask(sched, gang, &o, decision)) {
         return GROVE_OK;

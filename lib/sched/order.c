@@ -115,21 +115,49 @@ static uint32_t take(gv_serve *v, uint32_t queue) {
     return at;
 }
 
-uint32_t gv_order_next(gv_serve *v) {
-    grove_sched *s = v->s;
+/* Down the tree to the queue that is served now; the root: none is. Its own gangs come after those below it. */
+static uint32_t descend(const grove_sched *s, const gv_line *lines) {
     uint32_t at = 0;
-    while (s->queues && v->lines[at].waiting > 0) {
+    while (s->queues && lines[at].waiting > 0) {
         uint32_t best = GV_NONE;
         for (uint32_t q = at + 1; q < s->queues->list.n; q++) { /* children follow their parents */
-            if (gv_queue_at(s, q)->parent == at && v->lines[q].waiting > 0 &&
+            if (gv_queue_at(s, q)->parent == at && lines[q].waiting > 0 &&
                 (best == GV_NONE || before(s, q, best))) {
                 best = q;
             }
         }
         if (best == GV_NONE) {
-            return take(v, at); /* its own, once those below are served */
+            return at;
         }
         at = best;
     }
-    return v->lines[0].head == GV_NONE ? GV_NONE : take(v, 0);
+    return 0;
+}
+
+uint32_t gv_order_next(gv_serve *v) {
+    uint32_t at = descend(v->s, v->lines);
+    return v->lines[at].head == GV_NONE ? GV_NONE : take(v, at);
+}
+
+grove_status grove_sched_next_queue(grove_sched *sched, const uint32_t *gangs,
+                                    const int64_t *waiting, uint32_t n_queues, uint32_t *out_queue,
+                                    grove_error *err) {
+    if (!sched || !out_queue || (n_queues && (!gangs || !waiting))) {
+        return gv_error(err, GROVE_E_INVALID, "next_queue needs a scheduler, counts and amounts");
+    }
+    if (gv_shares_compute(sched, waiting, n_queues) < 0) {
+        return gv_error_nomem(err);
+    }
+    uint32_t n = grove_sched_queue_count(sched);
+    gv_line *lines = gv_arena_array(&sched->share_mem, gv_line, n);
+    if (!lines) {
+        return gv_error_nomem(err);
+    }
+    for (uint32_t q = 1; q < n && q < n_queues; q++) {
+        for (uint32_t at = q; gangs[q] > 0 && at != GV_NONE; at = gv_queue_at(sched, at)->parent) {
+            lines[at].waiting += gangs[q];
+        }
+    }
+    *out_queue = descend(sched, lines);
+    return GROVE_OK;
 }

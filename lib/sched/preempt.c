@@ -241,11 +241,12 @@ static grove_status visit_domains(gv_hunt *h, bool unasked) {
 static void no_answer(gv_hunt *h) {
     if (h->reclaim && !h->cut && !h->best.who && h->g->spread != GROVE_STRENGTH_REQUIRED) {
         h->d->verdict = GROVE_INFEASIBLE;
-        gv_certificate_queue(h->d, GROVE_REASON_QUEUE_SHARE, h->scarce, 0, 0);
+        gv_certificate_queue(h->d, GROVE_REASON_QUEUE_SHARE, h->g->queue, h->scarce, 0, 0);
         return;
     }
     h->d->verdict = GROVE_UNKNOWN;
-    gv_certificate_queue(h->d, GROVE_REASON_BUDGET, GV_NONE, (int64_t)h->steps, 0);
+    gv_certificate_queue(h->d, GROVE_REASON_BUDGET, GROVE_QUEUE_NONE, GV_NONE, (int64_t)h->steps,
+                         0);
 }
 
 static bool has_pod_on(const gv_hunt *h, const gv_prey *v, const uint8_t *used) {

@@ -163,6 +163,18 @@ void gv_gang_needs(const grove_sched *s, const grove_gang *g, int64_t *need) {
     }
 }
 
+grove_status grove_gang_needs(const grove_gang *gang, int64_t *amounts, uint32_t n) {
+    int64_t need[GV_RESOURCES_MAX];
+    if (!gang || !gang->sched || (n && !amounts)) {
+        return GROVE_E_INVALID;
+    }
+    gv_gang_needs(gang->sched, gang, need);
+    for (uint32_t r = 0; r < n; r++) {
+        amounts[r] = r < gang->sched->resource_names.n ? need[r] : 0;
+    }
+    return GROVE_OK;
+}
+
 /* The queue from `queue` up in which use and need exceed the amounts at `offset` of the queue. */
 static uint32_t over(const grove_sched *s, uint32_t queue, const int64_t *need, size_t offset,
                      uint32_t *out_resource) {

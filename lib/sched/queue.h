@@ -32,6 +32,17 @@ static inline gv_queue *gv_queue_at(const grove_sched *s, uint32_t id) {
 /* What the gang's minimum still needs, by resource; GV_RESOURCES_MAX entries. */
 void gv_gang_needs(const grove_sched *s, const grove_gang *g, int64_t *need);
 
+/*
+ * allow.c: whether the gang's minimum is within the limits of its queue and of those above it. false: *d says
+ * which is exceeded, and in what.
+ */
+bool gv_allow_gang(const grove_sched *s, const grove_gang *g, grove_decision *d);
+/* A gang that is never evicted cannot be taken back: within what they deserve? */
+bool gv_allow_firm_gang(const grove_sched *s, const grove_gang *g, grove_decision *d);
+/* How many of n further pods of `row` the queues allow, with `taken` charged to them beside what they use. */
+uint32_t gv_allow_more(const grove_sched *s, const grove_gang *g, const int64_t *taken,
+                       const int64_t *row, uint32_t n);
+
 /* The queue from `queue` up that `need` more would carry beyond its limit; GV_NONE: none. */
 uint32_t gv_queue_over_limit(const grove_sched *s, uint32_t queue, const int64_t *need,
                              uint32_t *out_resource);

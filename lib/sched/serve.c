@@ -36,44 +36,28 @@ static void note_losses(gv_serve *v) {
             one->gang = GV_NONE;
             gv_decision_clear(one->d);
             one->d->verdict = GROVE_INFEASIBLE;
-            gv_certificate_queue(one->d, GROVE_REASON_QUEUE_SHARE, GV_NONE, 0, 0);
+            gv_certificate_queue(one->d, GROVE_REASON_QUEUE_SHARE, one->g->queue, GV_NONE, 0, 0);
         }
     }
 }
 
-/* ---- may it have a place at all ---- */
-
-static bool is_allowed(gv_serve *v, const gv_guest *guest) {
-    uint32_t r = 0, queue = guest->g->queue;
-    grove_reason reason = GROVE_REASON_QUEUE_LIMIT;
-    if (queue == GROVE_QUEUE_NONE) {
-        return true;
-    }
-    uint32_t over = gv_queue_over_limit(v->s, queue, guest->need, &r);
-    if (over == GV_NONE && (guest->g->flags & GROVE_GANG_NEVER_EVICT)) {
-        over = gv_queue_over_deserved(v->s, queue, guest->need, &r);
-        reason = GROVE_REASON_QUEUE_SHARE;
-    }
-    if (over == GV_NONE) {
-        return true;
-    }
-    const gv_queue *q = gv_queue_at(v->s, over);
-    int64_t most = reason == GROVE_REASON_QUEUE_LIMIT ? q->limit[r] : q->deserved[r];
-    gv_decision_clear(guest->d);
-    guest->d->verdict = GROVE_INFEASIBLE;
-    guest->d->steps = 0;
-    gv_certificate_queue(guest->d, reason, r, most - q->used[r], guest->need[r]);
-    return false;
-}
-
 /* ---- one gang ---- */
+
+static bool is_firm(const gv_guest *guest) {
+    return (guest->g->flags & GROVE_GANG_NEVER_EVICT) != 0;
+}
 
 static grove_status try_victims(gv_serve *v, gv_guest *guest) {
     grove_status st = GROVE_OK;
     uint32_t flag = 0;
+    bool bounded = gv_certificate_of_queue(guest->d);
     if (v->o.flags & GROVE_SERVE_PREEMPT) {
         st = grove_sched_preempt(v->s, guest->g, &v->place, guest->d, NULL);
         flag = GROVE_SERVED_PREEMPTED;
+    }
+    if (st == GROVE_OK && guest->d->verdict != GROVE_PLACED && bounded) {
+        (void)gv_allow_gang(v->s, guest->g, guest->d);
+        return GROVE_OK; /* what other queues have is of no use to it */
     }
     if (st == GROVE_OK && guest->d->verdict != GROVE_PLACED && (v->o.flags & GROVE_SERVE_RECLAIM)) {
         st = grove_sched_reclaim(v->s, guest->g, v->waiting, grove_sched_queue_count(v->s),
@@ -99,7 +83,7 @@ static grove_status say_kept(gv_serve *v, gv_guest *guest) {
     if (st == GROVE_OK && guest->d->verdict == GROVE_PLACED) {
         gv_decision_clear(guest->d);
         guest->d->verdict = GROVE_INFEASIBLE;
-        gv_certificate_queue(guest->d, GROVE_REASON_KEPT, GV_NONE, 0, 0);
+        gv_certificate_queue(guest->d, GROVE_REASON_KEPT, GROVE_QUEUE_NONE, GV_NONE, 0, 0);
     }
     return st;
 }
@@ -107,7 +91,8 @@ static grove_status say_kept(gv_serve *v, gv_guest *guest) {
 static grove_status find_place(gv_serve *v, uint32_t at) {
     gv_guest *guest = &v->guests[at];
     bool placed = false;
-    if (!is_allowed(v, guest)) {
+    if (is_firm(guest) && (!gv_allow_gang(v->s, guest->g, guest->d) ||
+                           !gv_allow_firm_gang(v->s, guest->g, guest->d))) {
         return GROVE_OK;
     }
     gv_keep_close(v, v->n_kept > 0 && (guest->g->flags & GROVE_GANG_YIELDS) == 0);
@@ -116,7 +101,7 @@ static grove_status find_place(gv_serve *v, uint32_t at) {
         return st;
     }
     if (guest->d->verdict != GROVE_PLACED) {
-        st = gv_joint_place(v, at, &placed);
+        st = gv_certificate_of_queue(guest->d) ? GROVE_OK : gv_joint_place(v, at, &placed);
         if (st < 0 || placed) {
             return st; /* pods and all */
         }
@@ -157,7 +142,7 @@ static void show_counts(gv_guest *guest, bool all) {
     }
 }
 
-/* Strikes off surplus pods, last first, that the queues may not have; what is kept becomes pods. */
+/* Makes pods of the surplus that has a place; of a gang that is never evicted, what its queues deserve. */
 static grove_status add_surplus(gv_serve *v, gv_guest *guest, const grove_decision *grown,
                                 uint32_t **nodes, const uint32_t *had) {
     grove_sched *s = v->s;
@@ -167,11 +152,9 @@ static grove_status add_surplus(gv_serve *v, gv_guest *guest, const grove_decisi
         uint32_t n, r, at = had[i];
         const uint32_t *more = grove_decision_nodes(grown, i, &n);
         for (uint32_t k = 0; k < n; k++) {
-            bool too_much = guest->g->queue != GROVE_QUEUE_NONE &&
-                            (gv_queue_over_limit(s, guest->g->queue, row, &r) != GV_NONE ||
-                             ((guest->g->flags & GROVE_GANG_NEVER_EVICT) &&
-                              gv_queue_over_deserved(s, guest->g->queue, row, &r) != GV_NONE));
-            if (more[k] == GV_NONE || too_much) {
+            if (more[k] == GV_NONE ||
+                (is_firm(guest) &&
+                 gv_queue_over_deserved(s, guest->g->queue, row, &r) != GV_NONE)) {
                 continue;
             }
             gv_pod pod = {.node = more[k],

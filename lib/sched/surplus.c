@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pods beyond the minimum: best effort, never outside a required domain, never in the way of it. */
 #include "sched/decision.h"
+#include "sched/queue.h"
 
 /* The domain in which a unit lies by now, or GV_NONE. */
 static uint32_t unit_domain(const gv_problem *p, const gv_work *w, uint32_t unit) {
@@ -61,8 +62,32 @@ static uint32_t levels_asked(const grove_gang *g, uint32_t podgroup) {
     return bits;
 }
 
+/* What the gang's queues are charged for in this decision so far: its minimum. */
+static void charge_minimum(const gv_problem *p, int64_t *taken) {
+    if (p->gang->queue != GROVE_QUEUE_NONE) {
+        gv_gang_needs(p->s, p->gang, taken);
+    }
+}
+
+/* As many as there is room for and the queues allow. */
+static void spread(const gv_problem *p, uint32_t part, uint32_t level, uint32_t d, int64_t *taken) {
+    uint32_t need = p->parts[part].need;
+    if (p->gang->queue == GROVE_QUEUE_NONE) {
+        gv_greedy_spread(p, part, need, level, d);
+        return;
+    }
+    const int64_t *row = p->classes[p->parts[part].cls].row;
+    need = gv_allow_more(p->s, p->gang, taken, row, need);
+    uint32_t got = gv_greedy_spread(p, part, need, level, d);
+    for (uint32_t r = 0; r < p->s->resource_names.n; r++) {
+        taken[r] += (int64_t)got * row[r];
+    }
+}
+
 void gv_surplus_fill(const gv_problem *p) {
     gv_work *w = gv_work_of(p);
+    int64_t taken[GV_RESOURCES_MAX];
+    charge_minimum(p, taken);
     for (uint32_t i = 0; i < p->n_surplus && w->status == GROVE_OK; i++) {
         uint32_t part = p->n_parts + i;
         uint32_t unit = p->parts[part].unit;
@@ -71,7 +96,7 @@ void gv_surplus_fill(const gv_problem *p) {
         if (d != GV_NONE &&
             (level == 0 ||
              gv_domain_seen(p->t, level, d, levels_asked(p->gang, p->parts[part].podgroup)))) {
-            gv_greedy_spread(p, part, p->parts[part].need, level, d);
+            spread(p, part, level, d, taken);
         }
     }
 }

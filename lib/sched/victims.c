@@ -321,7 +321,7 @@ bool gv_reclaim_entitled(gv_hunt *h) {
             if (need[r] > 0 && s->resource_fixed.v[r] < 0 &&
                 queue->used[r] + need[r] > queue->share[r]) {
                 h->d->verdict = GROVE_INFEASIBLE;
-                gv_certificate_queue(h->d, GROVE_REASON_QUEUE_SHARE, r,
+                gv_certificate_queue(h->d, GROVE_REASON_QUEUE_SHARE, q, r,
                                      queue->share[r] - queue->used[r], need[r]);
                 return false;
             }

@@ -257,7 +257,7 @@ uint64_t sd_decision_log(grove_env *e, uint64_t seed) {
         need(sd_place(&run, 0, 20000));
         grove_verdict v = grove_decision_verdict(run.d);
         uint64_t steps = grove_decision_steps(run.d);
-        grove_certificate cert = {.size = (uint32_t)sizeof cert};
+        grove_certificate cert = {.size = offsetof(grove_certificate, queue)};
         grove_cost cost = {.size = (uint32_t)sizeof cost};
         need(grove_decision_certificate(run.d, &cert));
         h = sd_log_number(sd_log_number(h, (uint32_t)v, sizeof v), steps, sizeof steps);

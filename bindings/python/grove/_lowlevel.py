@@ -925,6 +925,8 @@ class grove_certificate(Structure):
     reserved: Any
     have: Any
     need: Any
+    queue: Any
+    reserved2: Any
 
 
 class grove_sched_members(Structure):
@@ -1613,6 +1615,8 @@ grove_certificate._fields_ = [
     ('reserved', c_uint32),
     ('have', c_int64),
     ('need', c_int64),
+    ('queue', c_uint32),
+    ('reserved2', c_uint32),
 ]
 grove_sched_members._fields_ = [
     ('size', c_uint32),
@@ -2322,6 +2326,9 @@ class Functions:
         self.gang_flags = library.grove_gang_flags
         library.grove_gang_flags.restype = c_int32
         library.grove_gang_flags.argtypes = [c_void_p, c_uint32]
+        self.gang_needs = library.grove_gang_needs
+        library.grove_gang_needs.restype = c_int32
+        library.grove_gang_needs.argtypes = [c_void_p, POINTER(c_int64), c_uint32]
         self.gang_base = library.grove_gang_base
         library.grove_gang_base.restype = c_int32
         library.grove_gang_base.argtypes = [c_void_p, c_uint32]
@@ -2409,6 +2416,9 @@ class Functions:
         self.sched_serve = library.grove_sched_serve
         library.grove_sched_serve.restype = c_int32
         library.grove_sched_serve.argtypes = [c_void_p, POINTER(c_void_p), POINTER(c_void_p), c_uint32, POINTER(grove_serve_options), POINTER(POINTER(grove_served)), POINTER(grove_error)]
+        self.sched_next_queue = library.grove_sched_next_queue
+        library.grove_sched_next_queue.restype = c_int32
+        library.grove_sched_next_queue.argtypes = [c_void_p, POINTER(c_uint32), POINTER(c_int64), c_uint32, POINTER(c_uint32), POINTER(grove_error)]
         self.version = library.grove_version
         library.grove_version.restype = c_char_p
         library.grove_version.argtypes = []
