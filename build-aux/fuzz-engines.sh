@@ -26,16 +26,20 @@ for target in "$OUT"/fuzz_*; do
     [ -x "$target" ] && [ -f "$target" ] || continue
     name=$(basename "$target")
     seeds=fuzz/corpus/${name#fuzz_}
+    words=fuzz/dictionaries/${name#fuzz_}.dict
+    told=()
     if [ "$engine" = afl ]; then
+        [ ! -e "$words" ] || told=(-x "$words")
         rm -rf "$out/found"
         AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 \
-            afl-fuzz -V "$seconds" -m none -t 5000+ -i "$seeds" -o "$out/found" -- "$target" >"$out/$name.log" 2>&1 ||
+            afl-fuzz -V "$seconds" -m none -t 5000+ "${told[@]}" -i "$seeds" -o "$out/found" -- "$target" >"$out/$name.log" 2>&1 ||
             { tail -n 30 "$out/$name.log"; exit 1; }
         crashes=$(find "$out/found" -path '*/crashes/id*' | wc -l)
         runs=$(awk '/^execs_done/ { print $3 }' "$out/found/default/fuzzer_stats")
         [ "$crashes" -eq 0 ] || { echo "$name: $crashes findings in $out/found"; exit 1; }
     else
-        "$target" -max_total_time="$seconds" -seed=1 -rss_limit_mb=2048 -print_final_stats=1 "$seeds" >"$out/$name.log" 2>&1 ||
+        [ ! -e "$words" ] || told=("-dict=$words")
+        "$target" "${told[@]}" -max_total_time="$seconds" -seed=1 -rss_limit_mb=2048 -print_final_stats=1 "$seeds" >"$out/$name.log" 2>&1 ||
             { tail -n 30 "$out/$name.log"; exit 1; }
         runs=$(awk '/stat::number_of_executed_units/ { print $2 }' "$out/$name.log")
     fi

@@ -178,11 +178,12 @@ verb_model_check() { # [SCENARIO FAULTS LAG STATES DEPTH]: larger sizes than a t
     "$program" grow 1 0 300000
 }
 
-verb_fuzz() { # [NAME] [--seconds N] [--seed N]: each target that long, 60 s unless told; seed 0: another each time
-    local seconds=60 seed=0 only='' name found=0 folder
+verb_fuzz() { # [NAME] [--seconds N | --total N] [--seed N]: 60 s a target, or N for all of them; seed 0: another each time
+    local seconds=60 total='' seed=0 only='' name folder names=()
     while [ $# -gt 0 ]; do
         case $1 in
         --seconds) seconds=$2 && shift 2 ;;
+        --total) total=$2 && shift 2 ;;
         --seed) seed=$2 && shift 2 ;;
         *) only=$1 && shift ;;
         esac
@@ -196,25 +197,26 @@ verb_fuzz() { # [NAME] [--seconds N] [--seed N]: each target that long, 60 s unl
         name=$(basename "$name" .c)
         name=${name#fuzz_}
         [ -z "$only" ] || [ "$only" = "$name" ] || continue
-        found=$((found + 1))
         compile "$folder" "fuzz/fuzz_$name"
-        mkdir -p "$folder/corpus/$name"
-        say "== fuzz $name, $seconds s"
-        (cd "$folder" && "./fuzz/fuzz_$name" -seed="$seed" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-            -print_final_stats=1 -artifact_prefix="finding-$name-" "corpus/$name" \
-            "$ROOT/fuzz/corpus/$name") >"$folder/$name.log" 2>&1 || {
-            tail -n 60 "$folder/$name.log"
-            say "fuzz $name: a finding; its input is $folder/finding-$name-*"
-            return 1
-        }
-        printf '%s: %s runs, no finding\n' "$name" \
-            "$(awk '/stat::number_of_executed_units/ { print $2 }' "$folder/$name.log")"
+        names+=("$name")
     done
-    if [ "$found" -eq 0 ]; then
+    if [ ${#names[@]} -eq 0 ]; then
         say "fuzz: no target${only:+ named $only}"
         [ -n "$only" ] && return 1
         return 77
     fi
+    if [ -n "$total" ]; then
+        "$ROOT/build-aux/fuzz-share.py" "$folder" "$ROOT" "$seed" "$total" "${names[@]}"
+        return
+    fi
+    for name in "${names[@]}"; do
+        say "== fuzz $name, $seconds s"
+        "$ROOT/build-aux/fuzz-share.py" "$folder" "$ROOT" "$seed" "$seconds" "$name" >"$folder/$name.found" || {
+            cat "$folder/$name.found"
+            return 1
+        }
+        printf '%s: %s runs, no finding\n' "$name" "$(awk '$1 == "all" { print $2 }' "$folder/$name.found")"
+    done
 }
 
 verb_mutate() { # plan|admission|sched [--seed N] [--count N]...: plants small faults; do the tests catch them?
@@ -432,8 +434,8 @@ usage: ./dev VERB [ARGS...]
   asan, tsan, clang, release, noyaml, arena
                        builds that variant and runs the suites on it
   model-check [SCENARIO FAULTS LAG STATES DEPTH [whole]]   the planner in every interleaving of small worlds
-  fuzz [NAME] [--seconds N] [--seed N]
-                       libFuzzer with ASan and UBSan, 60 s a target
+  fuzz [NAME] [--seconds N | --total N] [--seed N]
+                       libFuzzer with ASan and UBSan: 60 s a target, or N s shared by what each still finds
   mutate plan|admission|sched [--seed N] [--count N]
                        plants small faults into that layer and counts those that the tests catch
   cross arm64|s390x|i386

@@ -8,11 +8,13 @@ mapfile -t objects < <(find "$WORK/lib" -name '*.o')
 for source in "$root"/fuzz/fuzz_*.c; do
     name=$(basename "$source" .c)
     target=${name#fuzz_}
-    grep -qE '"(k8s|front)/' "$source" && continue # these stand on libcurl and libevent
+    grep -qE '"(k8s|front|unit)/' "$source" && continue # these stand on libcurl, libevent and cmocka
     support=()
     [ "$target" = sched ] && support=("$root"/tests/support/sched_{check,drive,victims}.c)
     # shellcheck disable=SC2086 # flags are words
     $CC $CFLAGS -std=c11 -D_POSIX_C_SOURCE=200809L -DGV_HAVE_YAML=1 -I"$root/include" -I"$root/lib" -I"$root/tests" \
         "$source" "${support[@]}" "${objects[@]}" -o "$OUT/$name" $LIB_FUZZING_ENGINE -lyaml
+    words=$root/fuzz/dictionaries/$target.dict
+    [ ! -e "$words" ] || cp "$words" "$OUT/$name.dict"
     (cd "$root/fuzz/corpus/$target" && zip -q -r "$OUT/${name}_seed_corpus.zip" .)
 done

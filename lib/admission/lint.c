@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 bool gv_lint_on(const gv_lint *l, gv_code code) {
-    for (uint32_t i = 0; l->options && i < l->options->n_disabled; i++) {
+    for (uint32_t i = 0; i < l->options->n_disabled; i++) {
         if (l->options->disabled[i] == (uint32_t)code) {
             return false;
         }
@@ -27,7 +27,7 @@ const grove_node *gv_lint_group_of(const gv_lint *l, gv_str clique) {
 }
 
 const grove_node *gv_lint_nodes(const gv_lint *l) {
-    const grove_node *nodes = l->options ? l->options->nodes : NULL;
+    const grove_node *nodes = l->options->nodes;
     return gv_node_is(nodes, GROVE_OBJECT) ? grove_node_get(nodes, "items") : nodes;
 }
 
@@ -39,8 +39,15 @@ int64_t gv_lint_most(const grove_node *owner, const char *scaling) {
 
 grove_status gv_lint_run(gv_kind kind, grove_doc *doc, const grove_node *object,
                          const grove_node *old, const grove_config *config,
-                         const grove_lint_options *options, grove_diags *diags) {
-    gv_lint l = {.config = config, .options = options, .set = object};
+                         const grove_lint_options *given, grove_diags *diags) {
+    grove_lint_options options = {.size = sizeof options};
+    grove_status known = given ? gv_struct_in(&options, sizeof options, given, given->size,
+                                              sizeof options.size)
+                               : GROVE_OK;
+    if (known < 0) {
+        return known;
+    }
+    gv_lint l = {.config = config, .options = &options, .set = object};
     bool binding = kind == GV_KIND_CLUSTERTOPOLOGYBINDING;
     l.tmpl = gv_node_path(object, "spec.template");
     if (!binding && (kind != GV_KIND_PODCLIQUESET || !l.tmpl)) {

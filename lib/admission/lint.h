@@ -11,7 +11,7 @@
 typedef struct gv_lint {
     gv_check c;
     const grove_config *config;
-    const grove_lint_options *options; /* NULL: all lints, no nodes */
+    const grove_lint_options *options; /* whole */
     const grove_node *set, *tmpl, *cliques, *groups;
     const grove_node *old_tmpl; /* of the stored object, for an update; NULL */
     gv_path spec_path, tmpl_path, cliques_path, groups_path;

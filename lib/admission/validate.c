@@ -45,6 +45,13 @@ static grove_status run_init(run *v, grove_env *env, const grove_node *object,
             return gv_error(err, st, "options have a size this library does not know");
         }
     }
+    const grove_lint_options *lint = v->options.lint;
+    if (lint != NULL) {
+        grove_status st = gv_struct_check(lint, lint->size, sizeof *lint, sizeof lint->size);
+        if (st < 0) {
+            return gv_error(err, st, "options.lint has a size this library does not know");
+        }
+    }
     v->kind = gv_kind_of(object);
     if (!gv_schema_has(v->kind)) {
         gv_str kind = gv_node_get_str(object, "kind");

@@ -32,16 +32,24 @@ static void std_release(void *ctx, void *p, size_t n) {
 static const grove_allocator std_allocator = {
     (uint32_t)sizeof(grove_allocator), 0, NULL, std_alloc, std_resize, std_release};
 
-grove_status gv_struct_in(void *out, size_t out_size, const void *in, uint32_t in_size,
-                          size_t min_size) {
+grove_status gv_struct_check(const void *in, uint32_t in_size, size_t known, size_t min_size) {
     if (in_size < min_size) {
         return GROVE_E_INVALID;
     }
     const unsigned char *bytes = in;
-    for (size_t i = out_size; i < in_size; i++) {
+    for (size_t i = known; i < in_size; i++) {
         if (bytes[i] != 0) {
             return GROVE_E_TOO_NEW;
         }
+    }
+    return GROVE_OK;
+}
+
+grove_status gv_struct_in(void *out, size_t out_size, const void *in, uint32_t in_size,
+                          size_t min_size) {
+    grove_status status = gv_struct_check(in, in_size, out_size, min_size);
+    if (status < 0) {
+        return status;
     }
     memset(out, 0, out_size);
     memcpy(out, in, in_size < out_size ? in_size : out_size);

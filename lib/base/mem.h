@@ -18,6 +18,9 @@ const grove_limits *gv_env_limits(const grove_env *env); /* every field filled i
  * GROVE_E_INVALID when smaller than `min_size`, GROVE_E_TOO_NEW when its unknown tail is not zero. */
 grove_status gv_struct_in(void *out, size_t out_size, const void *in, uint32_t in_size,
                           size_t min_size);
+/* The same without the copy: for structs that are read where they are, so that `min_size` is all of what
+ * is read of them. */
+grove_status gv_struct_check(const void *in, uint32_t in_size, size_t known, size_t min_size);
 
 /* Fills *err (NULL allowed) and returns status. The format takes no floating point. */
 grove_status gv_error(grove_error *err, grove_status status, const char *fmt, ...)

@@ -209,7 +209,12 @@ static grove_status plan_set(grove_planner *p, gv_work *w) {
         return status;
     }
     /* A set that cannot be read holds up nobody else, and says why. */
-    gv_str why = w->err && w->err->message[0] ? gv_str_c(w->err->message) : GV_STR("not readable");
+    const char *why_text = gv_arena_fmt(&w->arena, "%s%s%s", w->err->path,
+                                        w->err->path[0] ? ": " : "", w->err->message);
+    if (why_text == NULL) {
+        return gv_work_nomem(w);
+    }
+    gv_str why = w->err->message[0] ? gv_str_c(why_text) : GV_STR("not readable");
     bool ok = gv_wait_add(w, GV_KIND_PODCLIQUESET, w->set, "InvalidSet", GV_KIND_PODCLIQUESET,
                           w->set, GV_TIME_NONE, GROVE_NEVER, "%.*s", ARG_STR(why));
     status = ok ? gv_step_finalizers(w) : gv_work_nomem(w);
@@ -262,6 +267,32 @@ static grove_status begin(grove_planner *p, const grove_store *store, const grov
     return copy != NULL ? GROVE_OK : gv_error_nomem(err);
 }
 
+/* One of the structs that a request points to, of which all is read. */
+static grove_status check_part(const char *list, uint32_t i, const void *part, uint32_t size,
+                               size_t known, grove_error *err) {
+    grove_status status = part ? gv_struct_check(part, size, known, known) : GROVE_E_INVALID;
+    return status < 0 ? gv_error(err, status, "%s[%u] has an unknown size or unknown fields", list,
+                                 (unsigned)i)
+                      : GROVE_OK;
+}
+
+static grove_status check_parts(const grove_plan_request *rq, grove_error *err) {
+    grove_status status = GROVE_OK;
+    for (uint32_t i = 0; i < rq->n_placements && status == GROVE_OK; i++) {
+        const grove_placement *p = rq->placements[i];
+        status = check_part("placements", i, p, p ? p->size : 0, sizeof *p, err);
+    }
+    for (uint32_t i = 0; i < rq->n_refusals && status == GROVE_OK; i++) {
+        const grove_refusal *r = rq->refusals[i];
+        status = check_part("refusals", i, r, r ? r->size : 0, sizeof *r, err);
+    }
+    for (uint32_t i = 0; i < rq->n_disruptions && status == GROVE_OK; i++) {
+        const grove_disruption *d = rq->disruptions[i];
+        status = check_part("disruptions", i, d, d ? d->size : 0, sizeof *d, err);
+    }
+    return status;
+}
+
 grove_status grove_plan_make(grove_planner *planner, const grove_store *store,
                              const grove_plan_request *request, grove_plan **out_plan,
                              grove_error *err) {
@@ -273,6 +304,10 @@ grove_status grove_plan_make(grove_planner *planner, const grove_store *store,
                                        offsetof(grove_plan_request, now_ns));
     if (status < 0) {
         return gv_error(err, status, "the request has an unknown size or unknown fields");
+    }
+    status = check_parts(&rq, err);
+    if (status < 0) {
+        return status;
     }
     grove_error local = GROVE_ERROR_INIT;
     grove_error *errors = err != NULL ? err : &local;

@@ -69,6 +69,39 @@ static grove_status read_facts(gv_template *t, const gv_template_options *o, gro
     return GROVE_OK;
 }
 
+static grove_status check_name(gv_str name, bool again, const char *list, uint32_t i,
+                               grove_error *err) {
+    if (name.n > 0 && !again) {
+        return GROVE_OK;
+    }
+    char path[96];
+    gv_fmt(path, sizeof path, "spec.template.%s[%u].name", list, i);
+    return gv_error_at(err, GROVE_E_INVALID, 0, 0, path,
+                       name.n == 0 ? "a name is required" : "an earlier one has this name");
+}
+
+/* The names of children are made of these: where two are alike, two children would be one object. */
+static grove_status check_names(const gv_template *t, grove_error *err) {
+    grove_status s = GROVE_OK;
+    for (uint32_t c = 0; c < t->pcs.n_cliques && s == GROVE_OK; c++) {
+        gv_str name = t->pcs.cliques[c].name;
+        bool again = false;
+        for (uint32_t o = 0; o < c && !again; o++) {
+            again = gv_str_eq(name, t->pcs.cliques[o].name);
+        }
+        s = check_name(name, again, "cliques", c, err);
+    }
+    for (uint32_t g = 0; g < t->pcs.n_groups && s == GROVE_OK; g++) {
+        gv_str name = t->pcs.groups[g].name;
+        bool again = false;
+        for (uint32_t o = 0; o < g && !again; o++) {
+            again = gv_str_eq(name, t->pcs.groups[o].name);
+        }
+        s = check_name(name, again, "podCliqueScalingGroups", g, err);
+    }
+    return s;
+}
+
 /* A group that lists a clique the set does not have can be expanded by nobody. */
 static grove_status check_members(const gv_template *t, grove_error *err) {
     for (uint32_t g = 0; g < t->pcs.n_groups; g++) {
@@ -205,7 +238,8 @@ static grove_status compile(gv_template *t, const grove_node *pcs, const gv_temp
     if (!t->ns.p) {
         return gv_error_nomem(err);
     }
-    s = check_members(t, err);
+    s = check_names(t, err);
+    s = s < 0 ? s : check_members(t, err);
     s = s < 0 ? s : read_facts(t, o, err);
     if (s < 0) {
         return s;

@@ -74,6 +74,67 @@ static void test_sizes(void **state) {
     cluster_close(&c);
 }
 
+/* What a request points to is read where it stands: all of it has to be there, and nothing beyond. */
+static void test_sizes_of_parts(void **state) {
+    (void)state;
+    struct {
+        grove_placement known;
+        uint64_t later;
+    } part = {{.size = sizeof part.known, .gang = "s-0"}, 0};
+    cluster c;
+    grove_error err = GROVE_ERROR_INIT;
+    cluster_open(&c, "s");
+    grove_plan_request rq = cluster_request(&c);
+    const grove_placement *placements[] = {&part.known};
+    rq.placements = placements;
+    rq.n_placements = 1;
+    for (int i = 0; i < 4; i++) {
+        static const uint32_t sizes[] = {sizeof part.known, sizeof part.known - 8, sizeof part,
+                                         sizeof part};
+        static const grove_status wanted[] = {GROVE_OK, GROVE_E_INVALID, GROVE_OK, GROVE_E_TOO_NEW};
+        grove_plan *plan = NULL;
+        part.known.size = sizes[i];
+        part.later = i == 3 ? 1 : 0;
+        assert_int_equal(grove_plan_make(c.planner, c.store, &rq, &plan, &err), wanted[i]);
+        grove_plan_unref(plan);
+    }
+    assert_string_equal(err.message, "placements[0] has an unknown size or unknown fields");
+    cluster_close(&c);
+}
+
+/* No webhook looked at the set: children of two cliques would be one object. It can be deleted all the same. */
+static void test_names_that_cannot_be(void **state) {
+    (void)state;
+    static const struct {
+        const char *set, *text;
+    } cases[] = {
+        {SET_HEAD("1", "RollingRecreate") SET_CLIQUE("a", "1", "1") SET_CLIQUE("a", "2", "1"),
+         "spec.template.cliques[1].name: an earlier one has this name"},
+        {SET_HEAD("1", "RollingRecreate") SET_CLIQUE("''", "1", "1"),
+         "spec.template.cliques[0].name: a name is required"},
+        {SET_HEAD("1", "RollingRecreate") SET_CLIQUE("a", "1", "1") SET_GROUP("''", "a", "1", "1"),
+         "spec.template.podCliqueScalingGroups[0].name: a name is required"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cluster c;
+        cluster_open(&c, "s");
+        cluster_add(&c, cases[i].set);
+        cluster_settle(&c, 5);
+        grove_plan *plan = cluster_plan(&c);
+        assert_int_equal(grove_plan_waits(plan), 1);
+        assert_string_equal(grove_plan_wait(plan, 0)->reason, "InvalidSet");
+        assert_string_equal(grove_plan_wait(plan, 0)->text, cases[i].text);
+        grove_plan_unref(plan);
+        assert_string_equal(
+            cluster_text(&c, GV_KIND_PODCLIQUESET, "s", "/status/lastErrors/0/description"),
+            cases[i].text);
+        assert_int_equal(cluster_count(&c, GV_KIND_PODCLIQUE), 0);
+        cluster_delete(&c, GV_KIND_PODCLIQUESET, "s");
+        cluster_settle(&c, 5);
+        cluster_close(&c);
+    }
+}
+
 /* ---- hashes in want of memory ---- */
 
 static grove_status hash_once(grove_env *env, void *ctx) {
@@ -163,6 +224,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_missing_arguments),
         cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_sizes_of_parts),
+        cmocka_unit_test(test_names_that_cannot_be),
         cmocka_unit_test(test_hash_without_memory),
         cmocka_unit_test(test_take_over_of_odd_clusters),
     };
