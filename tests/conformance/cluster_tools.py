@@ -286,6 +286,26 @@ def test_refused_actions(tool, folder):
         check("refused: " + name, code == status and words in err, (code, err))
 
 
+QUOTA = """apiVersion: grovectl/v1
+kind: Scenario
+spec:
+  steps:
+  - quota: {kind: Secret, atMost: %s}
+  - refused: {apply: &s {apiVersion: v1, kind: Secret, metadata: {name: x}}, because: ["exceeded quota", "limited: count/secrets=0"]}
+  - quota: {kind: %s}
+  - apply: *s
+    expect: [{kind: Secret, name: x, count: 1}]
+"""
+
+
+def test_quota(tool, folder):
+    """Above it creations are refused in the server's words; without a number it ends."""
+    for most, kind, status, words in (("0", "Secret", 0, "2 expectations, 0 failed"), ("1", "Secret", 1, "apply accepted, not refused"),
+                                      ("-1", "Secret", 2, "atMost must be a whole number"), ("0", "Sacred", 2, "unknown kind \"Sacred\"")):
+        code, _, err = tool("sim", "--scenario", write(folder, "quota.yaml", QUOTA % (most, kind)))
+        check("quota: %s %s" % (most, kind), code == status and words in err, (code, err))
+
+
 def pending_set(name, pods):
     """A set that asks for one rack, and its gang with pods that wait."""
     gpu = {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
@@ -335,6 +355,7 @@ def main():
         test_together(tool, folder)
         test_rollout(tool, folder)
         test_refused_actions(tool, folder)
+        test_quota(tool, folder)
     print("%d passed, %d failed" % (passed, len(failures)))
     return 1 if failures else 0
 

@@ -10,6 +10,7 @@ import os
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 TOPOLOGY = os.path.join(ROOT, "tests", "scenarios", "topology.yaml")
 KAI = os.path.join(ROOT, "tests", "scenarios", "config.yaml")
+GANG = os.path.join(ROOT, "tests", "scenarios", "gang.yaml")
 READY = {"path": "status.conditions[Ready].status", "equals": "True"}
 
 
@@ -87,6 +88,30 @@ def kai(what):
     return what
 
 
+def quota(most=None):
+    """So many pods at most; without a number the quota ends."""
+    return {"quota": {"kind": "Pod", **({} if most is None else {"atMost": most})}}
+
+
+def lone(name, **labels):
+    """A pod that no set made."""
+    return {"apply": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}
+
+
+def node_in(name, rack):
+    """A node with one GPU in a rack of the first block."""
+    room = {"nvidia.com/gpu": "1", "cpu": "8", "memory": "8Gi", "pods": "10"}
+    labels = {"topology.kubernetes.io/zone": "z0", BLOCK: "b0", RACK: rack, "kubernetes.io/hostname": name}
+    return {"apply": {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
+                      "status": {"capacity": room, "allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]}}}
+
+
+def binding(*levels):
+    keys = {"zone": "topology.kubernetes.io/zone", "block": BLOCK, "rack": RACK, "host": "kubernetes.io/hostname"}
+    return {"apply": {"apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopologyBinding", "metadata": {"name": "grove-topology"},
+                      "spec": {"levels": [{"domain": level, "key": keys[level]} for level in levels]}}}
+
+
 PAIR = pcs(clique("a", 3, 2))
 GROUPED = pcs(clique("f"), clique("p"), clique("d"), groups=[group("g", ["p", "d"], 2)])
 NEVER = {"rule": {"ready": "never"}}
@@ -96,6 +121,10 @@ RACK = "node.network.kwai.io/rack"
 MNNVL = "grove.io/mnnvl-group"
 CLAIM = "spec.podSpec.resourceClaims[mnnvl-claim].resourceClaimTemplateName"
 BLOCK = "node.network.kwai.io/block"
+HOST = "kubernetes.io/hostname"
+HELD = {"path": "spec.schedulingGates[grove.io/podgang-pending-creation].name", "exists": True}
+NO_HASH = [{"op": "remove", "path": "/metadata/labels/grove.io~1pod-template-hash"}]
+NESTED = kai(pcs(clique("p", **packed("host")), clique("d"), groups=[{**group("g", ["p", "d"], 2), **packed("rack")}], **packed("block")))
 
 
 class Case:
@@ -206,6 +235,13 @@ CASES = {
         Case(GROUPED, [{"delete": {"kind": "PodClique", "name": "m-0-g-1-p", "propagation": "Foreground"}},
                        {"delete": {"kind": "PodCliqueScalingGroup", "name": "m-0-g", "propagation": "Foreground"}}],
              ready("m-0-g-0-p", 1) + ready("m-0-g-1-d", 1) + [{"kind": "Pod", "where": READY, "count": 5}] + available(), before=[{"rule": {"terminate": "10s"}}])],
+    "REC-10": [Case(PAIR, [
+        lone("x", **{"app.kubernetes.io/managed-by": "grove-operator"}), lone("y", **{"grove.io/podclique": "m-0-a"}), scale("PodClique", "m-0-a", 4)],
+        [{"kind": "Pod", "name": "x", "count": 1}, {"kind": "Pod", "name": "y", "count": 1}, at("PodClique", "m-0-a", "status.replicas", 4)] + available())],
+    "REC-18": [Case([PAIR, named("n", GROUPED)], [
+        patch("PodClique", "n-0-g-0-p", {"spec": {"podSpec": "a text"}}), patch("PodCliqueScalingGroup", "n-0-g", {"spec": {"cliqueNames": "p"}}),
+        patch("PodGang", "n-0", {"spec": {"podgroups": "none"}}), scale("PodClique", "m-0-a", 4)],
+        ready("m-0-a", 4) + available() + ready("n-0-f", 1) + ready("n-0-g-0-p", 1) + ready("n-0-g-1-p", 1) + [at("PodGang", "n-0", "spec.podgroups[0].minReplicas", 1)])],
     # ---- names ----
     "NAM-02": [Case([PAIR, named("n", pcs(clique("a", 2)))], [
         patch("PodClique", "m-0-a", {"metadata": {"labels": {"grove.io/podcliqueset-replica-index": "zero"}}}),
@@ -257,6 +293,19 @@ CASES = {
         {"patch": {**pod("n-0-g-1-d"), "patch": {"metadata": {"labels": {"grove.io/podclique-pod-index": None, "grove.io/podcliquescalinggroup-replica-index": "0"}}}}},
         scale("PodClique", "m-0-a", 4)], ready("m-0-a", 4) + available() + ready("n-0-f", 1) + ready("n-0-g-0-d", 1) + ready("n-0-g-1-p", 1) + [
             at("PodClique", "n-0-g-1-d", "status.lastErrors[0].code", "ERR_GET_AVAILABLE_POD_HOSTNAME_INDICES")])],
+    "PGC-12": [Case(NESTED, [binding("block", "host"), scale("PodCliqueScalingGroup", "m-0-g", 3), delete(pod("m-0-g-0-p"))], [
+        at("PodGang", "m-0", "spec.topologyConstraint.packConstraint.required", BLOCK), at("PodGang", "m-0", "spec.podgroups[m-0-g-0-p].topologyConstraint.packConstraint.required", HOST),
+        {"kind": "PodGang", "path": "spec.topologyConstraintGroupConfigs[0].topologyConstraint", "exists": False},
+        {"kind": "PodGroup", "name": "m-0", "path": "spec.subGroups[m-0-g-0].topologyConstraint", "exists": False},
+        {"kind": "PodGang", "name": "m-0-g-0", "path": "spec.topologyConstraint", "exists": False},
+        {"kind": "PodGroup", "name": "m-0-g-0", "path": "spec.topologyConstraint.requiredTopologyLevel", "exists": False}] + available(),
+        before=[binding("zone", "block", "rack", "host")]),
+        Case(NESTED, [delete({"kind": "ClusterTopologyBinding", "name": "grove-topology"}), scale("PodCliqueScalingGroup", "m-0-g", 3), delete(pod("m-0-g-0-p"))], [
+            {"kind": "PodGang", "path": "spec.topologyConstraint", "exists": False}, {"kind": "PodGang", "path": "spec.topologyConstraintGroupConfigs[0].topologyConstraint", "exists": False},
+            {"kind": "PodGang", "path": "spec.podgroups[0].topologyConstraint", "exists": False}, {"kind": "PodGroup", "path": "spec.topologyConstraint.requiredTopologyLevel", "exists": False},
+            {"kind": "PodGroup", "path": "spec.subGroups[1].topologyConstraint", "exists": False}] + available(), before=[binding("zone", "block", "rack", "host")])],
+    "GAT-06": [Case(pcs(clique("a", 8, 6)), [scale("PodClique", "m-0-a", 9), delete(pod("m-0-a", 7))], [{**pod("m-0-a"), "where": HELD, "count": 3}, {**pod("m-0-a"), "count": 9}],
+                    config=GANG, nodes="blocks=1,racks=1,nodes=6,gpu=1", rest="3s", settled=False, always=[{"kind": "Pod", "where": {"path": "spec.schedulingGates", "exists": False}, "atMost": 6}])],
     # ---- gang termination ----
     "GTR-01": [Case(pcs(clique("a", 2, 2)), [{"cordon": pod("m-0-a", 0)}, delete(pod("m-0-a", 0))], [{**pod("m-0-a"), "since": "settled", "kept": 0}, bound("m-0-a", 0)],
                     fixed=True, nodes="blocks=1,racks=1,nodes=2,gpu=1", rest="3m"),
@@ -307,6 +356,10 @@ CASES = {
         {**pod("m-0-g-0-w"), "path": "spec.containers[0].image", "equals": "w:2"},
         {"kind": "PodCliqueSet", "name": "m", "path": "status.updateProgress.updateEndedAt", "exists": True}] + ready("m-0-p", p) + ready("m-0-d", d) + available(), fixed=True)
         for p, d in ((7, 3), (7, 1), (3, 2), (2, 1), (1, 1)) for least in sorted({1, p})],
+    "UPD-19": [Case(PAIR, [
+        {"patch": {**pod("m-0-a", 0), "patch": NO_HASH}}, patch("PodClique", "m-0-a", NO_HASH), image("a", "a:2"),
+        {"patch": {"kind": "PodClique", "name": "m-0-a", "subresource": "status", "patch": {"status": {"currentPodTemplateHash": None, "currentPodCliqueSetGenerationHash": None}}}}],
+        [{**pod("m-0-a"), "path": "spec.containers[0].image", "equals": "a:2"}, at("PodClique", "m-0-a", "status.updatedReplicas", 3)] + ready("m-0-a", 3) + available())],
     # ---- scaling ----
     "SCL-06": [Case(GROUPED, [scale("PodCliqueScalingGroup", "m-0-g", 3), scale("PodClique", "m-0-f", 2)], [
         {"kind": "PodCliqueSet", "name": "m", "path": "status.hpaPodSelector", "exists": True}, {"kind": "PodCliqueScalingGroup", "name": "m-0-g", "path": "status.selector", "exists": True},
@@ -318,11 +371,19 @@ CASES = {
     "STA-04": [Case(PAIR, [patch("PodCliqueSet", "m", {"spec": {"template": {"terminationDelay": "2m"}}}), scale("PodClique", "m-0-a", 4), image("a", "a:2")], [
         at("PodClique", "m-0-a", "status.updatedReplicas", 4), at("PodClique", "m-0-a", "status.readyReplicas", 4), at("PodCliqueSet", "m", "status.updatedReplicas", 1),
         at("PodGang", "m-0", "status.phase", "Running")] + available())],
+    "STA-06": [Case(pcs(clique("a", 5, 1)), [scale("PodClique", "m-0-a", 6), image("a", "a:2"), {"addNodes": "blocks=1,racks=1,nodes=1,gpu=1,prefix=x"}], [
+        {"kind": "Pod", "count": 2}, at("PodClique", "m-0-a", "status.replicas", 2), at("PodClique", "m-0-a", "status.readyReplicas", 0),
+        at("PodClique", "m-0-a", "status.lastErrors[0].code", "ERR_CREATE_POD")], before=[quota(2)]),
+        Case(pcs(clique("a", 2, 1)), [quota(2), scale("PodClique", "m-0-a", 5), {"after": "2m", **quota()}], [
+            at("PodClique", "m-0-a", "status.replicas", 5), {"kind": "PodClique", "name": "m-0-a", "path": "status.lastErrors[0]", "exists": False}] + ready("m-0-a", 5) + available(), fixed=True)],
     # ---- startup ----
     "ORD-04": [Case(pcs(clique("a", 2, 1)), [delete({"kind": "Service", "name": "m-0"}), delete(pod("m-0-a", 0))],
                     [at("Service", "m-0", "spec.publishNotReadyAddresses", True)] + available()),
                Case(pcs(clique("a", 2, 1), headlessServiceConfig={"publishNotReadyAddresses": False}), [delete({"kind": "Service", "name": "m-0"}), delete(pod("m-0-a", 0))],
                     [{"kind": "Service", "name": "m-0", "path": "spec.publishNotReadyAddresses", "exists": False}] + available())],
+    "ORD-06": [Case(pcs(clique("a"), clique("b", 2, 1, spec={"startsAfter": ["a"]}), cliqueStartupType="CliqueStartupTypeExplicit"),
+                    [delete({"kind": "Secret"}), delete({"kind": "ServiceAccount"}), delete(pod("m-0-b", 0))],
+                    [{"kind": "Secret", "path": "data.token", "exists": True}, {"kind": "Secret", "count": 1}] + ready("m-0-b", 2) + available())],
     # ---- topology ----
     "TOP-01": [Case(kai(pcs(clique("p"), clique("d"), clique("w"), groups=[{**group("g", ["p", "d"], 4, 2), **packed("rack")}, group("h", ["w"], 2)], **packed("block"))),
                     [scale("PodCliqueScalingGroup", "m-0-g", 3), delete(pod("m-0-g-0-p")), scale("PodCliqueScalingGroup", "m-0-g", 4)], [
@@ -343,6 +404,24 @@ CASES = {
         {"restart": "engine"}, {"addNodes": "blocks=1,racks=2,nodes=4,gpu=2,prefix=x"}, {"cordon": pod("m-0-w", 0)}, delete(pod("m-0-w", 0))],
         [{"kind": "Pod", "together": RACK}, {"kind": "Pod", "since": "settled", "kept": 2}] + ready("m-0-w", 3), config=TOPOLOGY, fixed=True,
         nodes="blocks=2,racks=1,nodes=3,gpu=2")],
+    "TOP-04": [Case(kai(pcs(clique("w", 3, 3), topologyConstraint={"topologyName": "grove-topology", "pack": {"required": "rack", "preferred": "rack"}})),
+                    [{"cordon": pod("m-0-w", 0)}, delete(pod("m-0-w", 0)), scale("PodClique", "m-0-w", 4)],
+                    [{"kind": "Pod", "together": RACK}, at("PodGroup", "m-0", "spec.topologyConstraint.preferredTopologyLevel", RACK),
+                     at("PodGang", "m-0", "spec.topologyConstraint.packConstraint.preferred", RACK)] + ready("m-0-w", 4) + available(),
+                    config=TOPOLOGY, nodes="blocks=2,racks=1,nodes=3,gpu=2")],
+    "TOP-07": [Case(kai(pcs(clique("w", 2, 2), **packed("rack"))), [node_in("x1", "b0-new"), node_in("x2", "b0-new"), node_in("x3", "b0-late")],
+                    [{"kind": "Pod", "where": {"path": "spec.nodeName", "equals": "x1"}, "count": 1}, {"kind": "Pod", "where": {"path": "spec.nodeName", "equals": "x2"}, "count": 1},
+                     {"kind": "Pod", "together": RACK}] + ready("m-0-w", 2), config=TOPOLOGY, nodes="blocks=1,racks=2,nodes=1,gpu=1")],
+    "TOP-16": [Case(kai(pcs(clique("p", 2, 2, **packed("host")), clique("d"), groups=[{**group("g", ["p", "d"], 2), **packed("rack")}])),
+                    [scale("PodCliqueScalingGroup", "m-0-g", 3), image("d", "d:2"), patch("PodGang", "m-0", {"spec": {"topologyConstraintGroupConfigs": None}})], [
+        at("PodGang", "m-0", "spec.topologyConstraintGroupConfigs[0].topologyConstraint.packConstraint.required", RACK), at("PodGang", "m-0-g-1", "spec.topologyConstraint.packConstraint.required", RACK),
+        at("PodGang", "m-0", "spec.podgroups[m-0-g-0-p].topologyConstraint.packConstraint.required", HOST),
+        at("PodGang", "m-0-g-1", "spec.podgroups[m-0-g-2-p].topologyConstraint.packConstraint.required", HOST),
+        at("PodGroup", "m-0", "spec.subGroups[m-0-g-0].topologyConstraint.requiredTopologyLevel", RACK),
+        at("PodCliqueSet", "m", "spec.template.podCliqueScalingGroups[g].topologyConstraint.pack.required", "rack"),
+        at("PodCliqueSet", "m", "spec.template.cliques[p].topologyConstraint.pack.required", "host")] +
+        [{**pod("m-0-g-%d-p" % i), "together": HOST} for i in range(3)] +
+        [{"kind": "Pod", "selector": "grove.io/podcliquescalinggroup-replica-index=%d" % i, "together": RACK} for i in range(3)] + available(), config=TOPOLOGY)],
     # ---- placement ----
     "SCH-10": [Case([PAIR, {**pcs(clique("a", 2, 1)), "metadata": {"name": "m", "namespace": "b"}}], [
         patch("PodGang", "m-0", [{"op": "add", "path": "/spec/podgroups/0/podReferences/-", "value": {"namespace": "b", "name": "m-0-a-xxxxx"}}]), scale("PodClique", "m-0-a", 4),

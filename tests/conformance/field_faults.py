@@ -6,7 +6,7 @@ usage: field_faults.py --grovectl PROGRAM [ID...]
 
 `tests/golden/faults/controllers.json` lists every number of the collection. A number leads to cases (field_fault_cases.py), to tests
 of other suites (a file of data, or file:function: each has to be there, be run by some suite and judge something), or says why it
-has no test yet. A case is a scenario: a set, up to four events, and what must be true at the end. It
+has no test yet. A number without cases says why it has none. A case is a scenario: a set, up to four events, and what must be true at the end. It
 runs once for every order of the events that may be exchanged, without a restart and with one before, between and after them, resync
 off, with the planner's laws checked at every instant; and at no instant two live pods of a clique share an index, or a gang is
 bound in part when its first pods are. The last line is `N passed, N failed`, counted by number.
@@ -177,6 +177,8 @@ def main():
                 complaints += [] if proofs.get("open") else ["has no test and says not why"]
                 if proofs.get("open"):
                     continue
+            elif not proofs.get("why"):
+                complaints.append("stands on tests elsewhere and says not why it has no cases")
             failed += bool(complaints)
             passed += not complaints
             for complaint in complaints:

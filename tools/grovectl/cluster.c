@@ -140,8 +140,30 @@ static bool is_judged(const cluster *c, grove_kind kind) {
              kind == GROVE_KIND_PODGANG));
 }
 
+/* No more objects of the kind than the quota allows, in the words of an API server. */
+static bool is_over_quota(const cluster *c, grove_sim_review *review) {
+    if (review->verb != GROVE_VERB_CREATE || review->kind != c->quota_kind ||
+        review->subresource != GROVE_SUBRESOURCE_NONE) {
+        return false;
+    }
+    unsigned used = grove_sim_count(c->sim, c->quota_kind), most = c->quota_most;
+    if (used < most) {
+        return false;
+    }
+    const char *plural = grove_kind_plural(review->kind);
+    review->http = 403;
+    snprintf(review->message, sizeof review->message,
+             "%s \"%s\" is forbidden: exceeded quota: scenario, requested: count/%s=1, used: "
+             "count/%s=%u, limited: count/%s=%u",
+             plural, review->name, plural, plural, used, plural, most);
+    return true;
+}
+
 static grove_status admit(void *ctx, grove_sim_review *review) {
     cluster *c = ctx;
+    if (is_over_quota(c, review)) {
+        return GROVE_OK;
+    }
     if (review->subresource == GROVE_SUBRESOURCE_SCALE) {
         return guard_scale(c, review);
     }

@@ -40,6 +40,8 @@ typedef struct cluster {
     int64_t deadline;        /* when something happens next; INT64_MAX: nothing will */
     int64_t skew_ns;         /* how far the engine's clock is off; tests change it */
     uint32_t most_rounds;    /* of engines that ended */
+    grove_kind quota_kind;   /* of which there may be quota_most objects; none: no quota */
+    uint32_t quota_most;
 } cluster;
 
 grove_status cluster_new(grove_env *env, const cluster_options *options, cluster **out_cluster,

@@ -4,6 +4,8 @@
 #include "scenario.h"
 #include "verbs.h"
 
+#include <grove/kinds.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -367,6 +369,26 @@ static int act_add_nodes(scenario *s, cluster *c, const grove_node *what) {
                                                                    : EXIT_OK;
 }
 
+/* No more objects of a kind than `atMost`; without it as many as anybody likes. */
+static int act_quota(scenario *s, cluster *c, const grove_node *what) {
+    const grove_node *most = grove_node_get(what, "atMost");
+    const char *word = scenario_text(what, "kind", "");
+    grove_kind kind = grove_kind_find(word, strlen(word));
+    int64_t n = 0;
+    if (scenario_known_members(s, what, "kind atMost") != EXIT_OK) {
+        return EXIT_USAGE;
+    }
+    if (kind == GROVE_KIND_NONE) {
+        return scenario_complain(s, what, "unknown kind \"%s\"", word);
+    }
+    if (most && (grove_node_int64(most, &n) < 0 || n < 0 || n > UINT32_MAX)) {
+        return scenario_complain(s, most, "atMost must be a whole number from 0 on");
+    }
+    c->quota_kind = most ? kind : GROVE_KIND_NONE;
+    c->quota_most = (uint32_t)n;
+    return EXIT_OK;
+}
+
 /* ---- rules of container life ---- */
 
 static int read_time(scenario *s, const grove_node *what, const char *key, int64_t *out) {
@@ -479,11 +501,12 @@ int scenario_act(scenario *s, cluster *c, const char *action, const grove_node *
         const char *word;
         act_fn act;
     } actions[] = {
-        {"apply", act_apply},   {"scale", act_scale},        {"delete", act_delete},
-        {"patch", act_patch},   {"setImage", act_set_image}, {"setReady", act_ready},
-        {"crash", act_crash},   {"failNode", act_fail_node}, {"recoverNode", act_recover_node},
-        {"cordon", act_cordon}, {"uncordon", act_uncordon},  {"addNodes", act_add_nodes},
-        {"rule", act_rule},     {"restart", act_restart},    {"refused", act_refused}};
+        {"apply", act_apply},    {"scale", act_scale},        {"delete", act_delete},
+        {"patch", act_patch},    {"setImage", act_set_image}, {"setReady", act_ready},
+        {"crash", act_crash},    {"failNode", act_fail_node}, {"recoverNode", act_recover_node},
+        {"cordon", act_cordon},  {"uncordon", act_uncordon},  {"addNodes", act_add_nodes},
+        {"rule", act_rule},      {"restart", act_restart},    {"quota", act_quota},
+        {"refused", act_refused}};
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (strcmp(actions[i].word, action) == 0) {
             return actions[i].act(s, c, what);

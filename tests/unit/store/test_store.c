@@ -260,6 +260,30 @@ static void test_dirty_keys(void **state) {
     end(&f);
 }
 
+/* What names no set marks none, not even the set without a name; whatever else its labels say. */
+static void test_no_key_of_nobody(void **state) {
+    static const char *const labels[] = {"", "\"app.kubernetes.io/managed-by\":\"grove-operator\"",
+                                         "\"app.kubernetes.io/part-of\":\"s\"",
+                                         "\"grove.io/podclique\":\"s-0-a\""};
+    static const char *const kinds[] = {"Pod", "Service", "Secret"};
+    (void)state;
+    fixture f;
+    begin(&f);
+    put_text(f.store, f.env, pcs);
+    for (size_t i = 0; i < sizeof labels / sizeof *labels * 3; i++) {
+        char text[512];
+        drain(&f);
+        snprintf(text, sizeof text,
+                 "{\"apiVersion\":\"v1\",\"kind\":\"%s\",\"metadata\":{\"name\":\"x%zu\","
+                 "\"namespace\":\"t\",\"uid\":\"u%zu\",\"labels\":{%s}}}",
+                 kinds[i % 3], i, i, labels[i / 3]);
+        assert_int_equal(put_text(f.store, f.env, text), 0);
+        const char *ns = NULL, *name = NULL;
+        assert_false(grove_store_next_dirty(f.store, &ns, &name));
+    }
+    end(&f);
+}
+
 /* A set that is marked again while it is being planned comes up again; the texts handed out hold. */
 static void test_marks_while_planning(void **state) {
     (void)state;
@@ -468,6 +492,7 @@ int main(void) {
         cmocka_unit_test(test_indexes_follow_changes),
         cmocka_unit_test(test_stale_events_are_ignored),
         cmocka_unit_test(test_dirty_keys),
+        cmocka_unit_test(test_no_key_of_nobody),
         cmocka_unit_test(test_marks_while_planning),
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_relist),
