@@ -67,6 +67,7 @@ typedef struct gv_k8s_call {
     int32_t http;
     uint32_t retry_after_ms;
     grove_buf reply;
+    bool too_large; /* the answer is not kept whole: nothing can be said about it */
     grove_doc *doc;
     gv_k8s_verdict verdict;
 } gv_k8s_call;
@@ -188,6 +189,10 @@ grove_status gv_k8s_start(gv_k8s *k, gv_k8s_request *r, const char *path, const 
                           void **out_handle);
 /* Header work that all answers share: warnings are logged once. Returns Retry-After in ms, or 0. */
 uint32_t gv_k8s_note_header(gv_k8s *k, int32_t http, const char *name, const char *value);
+#define GV_K8S_REPLY_LIMIT (UINT64_C(64) << 20)  /* of a success: as large as a document may be */
+#define GV_K8S_FAILURE_LIMIT (UINT64_C(1) << 20) /* of a failure: what comes after says no more */
+/* Keeps a piece of a body, whatever a server, a proxy or a compressed body makes of it. GROVE_E_LIMIT. */
+grove_status gv_k8s_keep(grove_buf *body, int32_t http, const char *bytes, size_t n);
 uint64_t gv_k8s_hash(uint64_t start, const char *text);
 /* Uniform in [low, high). */
 int64_t gv_k8s_random_between(gv_k8s *k, int64_t low, int64_t high);

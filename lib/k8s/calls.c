@@ -250,9 +250,10 @@ static void on_header(void *ctx, int32_t http, const char *name, const char *val
 
 static grove_status on_data(void *ctx, int32_t http, const char *bytes, size_t n) {
     gv_k8s_call *c = ctx;
-    (void)http;
     c->k->stats.bytes += n;
-    return grove_buf_append(&c->reply, bytes, n);
+    grove_status st = gv_k8s_keep(&c->reply, http, bytes, n);
+    c->too_large = st == GROVE_E_LIMIT;
+    return st;
 }
 
 static void on_end(void *ctx, gv_k8s_end how, int32_t http, const char *message) {
@@ -347,6 +348,17 @@ static void mend(gv_k8s_call *c) {
     }
 }
 
+/* Asking again brings no less; what was written took effect, or not. */
+static void refuse_large(gv_k8s_call *c) {
+    if (c->too_large) {
+        c->verdict = (gv_k8s_verdict){.status = GROVE_E_LIMIT};
+        c->verdict.flags = c->is_write ? GROVE_ERROR_UNCERTAIN : 0;
+        (void)snprintf(c->verdict.message, sizeof c->verdict.message,
+                       "the server's answer is larger than %u MiB",
+                       (unsigned)(GV_K8S_REPLY_LIMIT >> 20));
+    }
+}
+
 static grove_status judge(gv_k8s *k, gv_k8s_call *c) {
     char transport_message[sizeof c->verdict.message];
     memcpy(transport_message, c->verdict.message, sizeof transport_message);
@@ -368,6 +380,7 @@ static grove_status judge(gv_k8s *k, gv_k8s_call *c) {
                         c->doc ? grove_doc_root(c->doc) : NULL,
                         c->reply.len > 0 ? c->reply.data : NULL};
     gv_k8s_judge(&o, &c->verdict);
+    refuse_large(c);
     name_unknown_kind(c);
     mend(c);
     return GROVE_OK;
@@ -377,6 +390,7 @@ static void again(gv_k8s *k, gv_k8s_call *c, int64_t delay) {
     c->attempts++;
     c->not_before = k->now + delay;
     c->retry_after_ms = 0;
+    c->too_large = false;
     gv_k8s_wipe(&c->reply);
     grove_buf_init(&c->reply, k->env);
     enqueue(k, c, true);

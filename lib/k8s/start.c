@@ -157,3 +157,12 @@ uint32_t gv_k8s_note_header(gv_k8s *k, int32_t http, const char *name, const cha
     }
     return 0;
 }
+
+grove_status gv_k8s_keep(grove_buf *body, int32_t http, const char *bytes, size_t n) {
+    bool good = http >= 200 && http < 300;
+    uint64_t room = (good ? GV_K8S_REPLY_LIMIT : GV_K8S_FAILURE_LIMIT) - body->len;
+    if (good && n > room) {
+        return GROVE_E_LIMIT;
+    }
+    return grove_buf_append(body, bytes, n < room ? n : (size_t)room);
+}

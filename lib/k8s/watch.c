@@ -15,6 +15,7 @@
 #define SILENCES 3
 #define ANSWER (30 * GV_K8S_SECOND)   /* an answer begins at once, whatever there is to watch */
 #define OVERTIME (30 * GV_K8S_SECOND) /* beyond the time that the server was asked for */
+#define HELD_LIMIT (4 * GV_K8S_DOCUMENT_LIMIT) /* bytes of one watch that wait to be told */
 
 void gv_k8s_watch_pend(gv_k8s_watch *w, grove_event_type type, grove_doc *doc,
                        const grove_node *object, const char *version) {
@@ -182,6 +183,23 @@ static void on_header(void *ctx, int32_t http, const char *name, const char *val
     w->heard_at = w->k->now;
 }
 
+/*
+ * Few bytes on the wire can be many here (gzip), and all of them come before any is told: what grows beyond an
+ * event or an item is cut off as soon as that is seen, and so is more than can be meant to be held at once. The
+ * events that are whole are told, and the stream goes on behind them.
+ */
+static grove_status frame(gv_k8s_watch *w, const char *bytes, size_t n) {
+    const char *text;
+    size_t len;
+    const gv_k8s_framer *f = &w->framer;
+    grove_status st = gv_k8s_framer_add(&w->framer, bytes, n);
+    if (st < 0 || f->bytes.len - f->start <= GV_K8S_DOCUMENT_LIMIT) {
+        return st;
+    }
+    (void)gv_k8s_framer_peek(&w->framer, &text, &len);
+    return f->broken || f->bytes.len - f->start > HELD_LIMIT ? GROVE_E_LIMIT : GROVE_OK;
+}
+
 static grove_status on_data(void *ctx, int32_t http, const char *bytes, size_t n) {
     gv_k8s_watch *w = ctx;
     w->k->stats.bytes += n;
@@ -189,7 +207,7 @@ static grove_status on_data(void *ctx, int32_t http, const char *bytes, size_t n
     w->heard_at = w->k->now;
     w->http = http;
     bool good = http >= 200 && http < 300;
-    return good ? gv_k8s_framer_add(&w->framer, bytes, n) : grove_buf_append(&w->page, bytes, n);
+    return good ? frame(w, bytes, n) : gv_k8s_keep(&w->page, http, bytes, n);
 }
 
 static void on_end(void *ctx, gv_k8s_end how, int32_t http, const char *message) {

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <grove/kinds.h>
+
 #include "fake.h"
 #include "support/oom.h"
 
@@ -77,12 +79,16 @@ static void scripted(fake *f, const char *method, const char *url, const char *b
     }
 }
 
-static void open_world(world *w, const char *kubeconfig) {
-    assert_int_equal(grove_env_new(NULL, &w->env), GROVE_OK);
+static void open_in(world *w, const char *kubeconfig) {
     w->f.answer = scripted;
     w->f.ctx = w;
     w->f.piece = 1000;
     assert_int_equal(fake_backend(w->env, &w->f, kubeconfig, NULL, &w->b), GROVE_OK);
+}
+
+static void open_world(world *w, const char *kubeconfig) {
+    assert_int_equal(grove_env_new(NULL, &w->env), GROVE_OK);
+    open_in(w, kubeconfig);
 }
 
 static void close_world(world *w) {
@@ -515,6 +521,30 @@ static void events_are_counted(void **state) {
     close_world(&w);
 }
 
+/* CLI-14: the core group is /api/v1 and no empty part of a path; any other is /apis/GROUP/VERSION. */
+static void each_kind_has_its_place(void **state) {
+    (void)state;
+    world w = {0};
+    uint32_t core = 0;
+    open_world(&w, NULL);
+    for (grove_kind kind = GROVE_KIND_NONE + 1; kind < GROVE_KIND_COUNT; kind++) {
+        char want[300];
+        const char *group = grove_kind_group(kind);
+        core += group[0] == '\0';
+        (void)snprintf(want, sizeof want, "GET https://h/%s%s/%s%s/%s/a ",
+                       group[0] ? "apis/" : "api", group, grove_kind_version(kind),
+                       grove_kind_is_namespaced(kind) ? "/namespaces/n" : "",
+                       grove_kind_plural(kind));
+        assert_null(strstr(want + strlen("GET https://"), "//"));
+        grove_op op = op_of(&w, GROVE_VERB_GET, kind, "a", NULL);
+        expect(&w, &op, want);
+    }
+    assert_true(core > 5);
+    grove_op pods = op_of(&w, GROVE_VERB_LIST, GROVE_KIND_POD, NULL, NULL);
+    expect(&w, &pods, "GET https://h/api/v1/namespaces/n/pods ");
+    close_world(&w);
+}
+
 /* CLI-04: the longest names that there may be, whole. */
 static void long_names(void **state) {
     (void)state;
@@ -531,6 +561,45 @@ static void long_names(void **state) {
                    ns, name);
     expect(&w, &op, want);
     close_world(&w);
+}
+
+/* ---- answers without measure ---- */
+
+/* Of a failure's body a megabyte is kept, and what it says holds; a success beyond 64 of them says nothing. */
+static void large_answers(void **state) {
+    (void)state;
+    static const struct {
+        int http;
+        grove_verb verb;
+        size_t mib, peak_mib;
+        grove_status status;
+        uint32_t flags;
+    } rows[] = {
+        {403, GROVE_VERB_CREATE, 80, 4, GROVE_E_FORBIDDEN, 0},
+        {200, GROVE_VERB_GET, 65, 200, GROVE_E_LIMIT, 0},
+        {201, GROVE_VERB_CREATE, 65, 200, GROVE_E_LIMIT, GROVE_ERROR_UNCERTAIN},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        world w = {.n_script = 1};
+        oom_memory m;
+        size_t len = rows[i].mib << 20;
+        char *body = malloc(len);
+        assert_non_null(body);
+        memset(body, ' ', len);
+        w.script[0] = (fake_answer){.http = rows[i].http, .body = body, .len = len};
+        oom_memory_init(&m);
+        w.env = oom_env(&m, NULL);
+        open_in(&w, NULL);
+        w.f.piece = 1u << 20;
+        grove_op op = op_of(&w, rows[i].verb, GROVE_KIND_CONFIGMAP, "m", "{}");
+        assert_int_equal(run(&w, &op), 1);
+        assert_int_equal(w.s.c[0].status, rows[i].status);
+        assert_int_equal(w.s.c[0].flags, rows[i].flags);
+        assert_true(m.peak_bytes < rows[i].peak_mib << 20);
+        close_world(&w);
+        assert_int_equal(m.live_blocks, 0);
+        free(body);
+    }
 }
 
 /* ---- headers ---- */
@@ -611,7 +680,9 @@ int main(void) {
         cmocka_unit_test(retries),
         cmocka_unit_test(waits_as_told),
         cmocka_unit_test(events_are_counted),
+        cmocka_unit_test(each_kind_has_its_place),
         cmocka_unit_test(long_names),
+        cmocka_unit_test(large_answers),
         cmocka_unit_test(headers),
         cmocka_unit_test(out_of_memory),
     };

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -23,6 +24,8 @@
 #include <cmocka.h>
 
 #include <grove/k8s.h>
+
+#include "support/oom.h"
 
 #define SECOND INT64_C(1000000000)
 
@@ -100,13 +103,14 @@ static void say(world *w, const char *text) {
     assert_int_equal(write(w->conn, text, strlen(text)), strlen(text));
 }
 
-/* `cluster` and `user` are members in JSON; each %d in cluster is the port of the listener. */
-static void open_with(world *w, const char *cluster, const char *user) {
+/* In `env`, taken over. `cluster` and `user` are members in JSON; each %d in cluster is the listener's port. */
+static void open_in(world *w, grove_env *env, const char *cluster, const char *user,
+                    uint32_t flags) {
     struct sockaddr_in a = {.sin_family = AF_INET};
     socklen_t len = sizeof a;
     char config[800], members[300];
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    *w = (world){.conn = -1, .now = INT64_C(1800000000) * SECOND};
+    *w = (world){.conn = -1, .now = INT64_C(1800000000) * SECOND, .env = env};
     w->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     assert_int_equal(bind(w->listener, (struct sockaddr *)&a, sizeof a), 0);
     assert_int_equal(listen(w->listener, 8), 0);
@@ -122,10 +126,16 @@ static void open_with(world *w, const char *cluster, const char *user) {
                      "\"user\":{%s}}],\"contexts\":[{\"name\":\"x\",\"context\":{"
                      "\"cluster\":\"c\",\"user\":\"u\"}}],\"current-context\":\"x\"}",
                      members, user);
-    assert_int_equal(grove_env_new(NULL, &w->env), GROVE_OK);
     grove_k8s_options o = {.size = sizeof o, .kubeconfig_bytes = config, .seed = 3};
     o.kubeconfig_len = (uint64_t)n;
+    o.flags = flags;
     assert_int_equal(grove_k8s_backend(w->env, &o, &w->b, NULL), GROVE_OK);
+}
+
+static void open_with(world *w, const char *cluster, const char *user) {
+    grove_env *env = NULL;
+    assert_int_equal(grove_env_new(NULL, &env), GROVE_OK);
+    open_in(w, env, cluster, user, 0);
 }
 
 static void open_world(world *w) {
@@ -255,6 +265,135 @@ static void nobody_listens(void **state) {
     close_world(&w);
 }
 
+/* ---- compressed bodies ---- */
+
+#define GZIP_HEAD "\x1f\x8b\x08\0\0\0\0\0\0\xff"
+#define PLAIN_SERVER "\"server\":\"http://127.0.0.1:%d\"", "\"token\":\"t\""
+
+/* `text` as one stored block of deflate, flushed, not the last one: what a server's flush leaves on the wire. */
+static size_t stored(char *out, const char *text) {
+    size_t n = strlen(text);
+    const unsigned char head[] = {0, (unsigned char)n, (unsigned char)(n >> 8), (unsigned char)~n,
+                                  (unsigned char)(~n >> 8)};
+    memcpy(out, head, sizeof head);
+    memcpy(out + sizeof head, text, n);
+    return sizeof head + n;
+}
+
+static void say_chunk(world *w, const char *bytes, size_t n) {
+    char head[20];
+    (void)snprintf(head, sizeof head, "%zx\r\n", n);
+    say(w, head);
+    assert_int_equal(write(w->conn, bytes, n), n);
+    say(w, "\r\n");
+}
+
+#define EVENT(version) \
+    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"" version "\"}}}\n"
+
+/* A compressed stream byte by byte: an event is told when the last byte of it came, not one later. */
+static void gzip_byte_by_byte(void **state) {
+    (void)state;
+    char bytes[400];
+    world w;
+    memcpy(bytes, GZIP_HEAD, 10);
+    size_t first = 10 + stored(bytes + 10, EVENT("6"));
+    size_t all = first + stored(bytes + first, EVENT("7"));
+    open_world(&w);
+    watch_from(&w);
+    assert_non_null(strstr(w.request, "Accept-Encoding: gzip\r\n"));
+    say(&w, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n");
+    for (size_t i = 0; i < all; i++) {
+        say_chunk(&w, bytes + i, 1);
+        const char *want = i + 1 < first ? "" : i + 1 < all ? "1:6 " : "1:6 1:7 ";
+        turn(&w);
+        for (int k = 0; k < 100 && strcmp(w.events, want) != 0; k++) {
+            turn(&w);
+        }
+        assert_string_equal(w.events, want);
+    }
+    close_world(&w);
+}
+
+typedef struct bits {
+    char *out;
+    size_t n; /* bits */
+} bits;
+
+/* The lowest `count` bits of value, the highest of them first, as codes of Huffman stand. */
+static void put_code(bits *b, unsigned value, int count) {
+    for (int i = count - 1; i >= 0; i--, b->n++) {
+        if (b->n % 8 == 0) {
+            b->out[b->n / 8] = 0;
+        }
+        b->out[b->n / 8] = (char)(b->out[b->n / 8] | (char)(((value >> i) & 1u) << (b->n % 8)));
+    }
+}
+
+/* One byte again and again, 258 times for 13 bits, in a block of fixed codes that does not end. */
+static size_t bomb(char *out, char byte, size_t times) {
+    bits b = {out, 0};
+    put_code(&b, 2, 3); /* not the last block; its kind, 01, the lower bit first */
+    put_code(&b, 0x30u + (unsigned char)byte, 8);
+    for (size_t i = 0; i < times; i++) {
+        put_code(&b, 0xC5, 8); /* 258 bytes */
+        put_code(&b, 0, 5);    /* from one byte back */
+    }
+    return (b.n + 7) / 8;
+}
+
+/* A hundred times what is on the wire: it is left, and what it was in begins anew. */
+static void gzip_without_measure(void **state) {
+    (void)state;
+    static const struct {
+        const char *opening, *version;
+    } rows[] = {
+        {EVENT("6") "{\"type\":\"ADDED\",\"object\":\"", "5"}, /* an event without end */
+        {"{\"items\":[{\"metadata\":\"", NULL},                /* an item */
+        {"{\"unknown\":[\"", NULL},                            /* a member of the list */
+    };
+    const size_t times = 800000; /* 197 MiB of 1.3 */
+    char *bytes = malloc(times * 2 + 1000);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        world w;
+        oom_memory m;
+        oom_memory_init(&m);
+        open_in(&w, oom_env(&m, NULL), PLAIN_SERVER, rows[i].version ? 0 : GROVE_K8S_NO_WATCHLIST);
+        grove_watch g = {.size = sizeof g, .kind = GROVE_KIND_POD, .token = 1};
+        g.resource_version = rows[i].version;
+        assert_int_equal(w.b.ops->watch(w.b.impl, &g, NULL), GROVE_OK);
+        accept_one(&w);
+        expect_request(&w, "\r\n\r\n");
+        memcpy(bytes, GZIP_HEAD, 10);
+        size_t all = 10 + stored(bytes + 10, rows[i].opening);
+        all += bomb(bytes + all, 'x', times);
+        char head[160];
+        (void)snprintf(head, sizeof head,
+                       "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %zu\r\n\r\n",
+                       all);
+        say(&w, head);
+        for (size_t at = 0;
+             at < all;) { /* as much at once as the system takes; or the client left */
+            ssize_t n = send(w.conn, bytes + at, all - at, MSG_NOSIGNAL);
+            at += n > 0 ? (size_t)n : 0;
+            at = n < 0 && errno != EAGAIN ? all : at;
+            if (n < 0) {
+                turn(&w);
+            }
+        }
+        for (int k = 0; k < 20; k++) {
+            w.now += SECOND;
+            turn(&w);
+        }
+        assert_string_equal(w.events, rows[i].version ? "1:6 6: " : "");
+        assert_true(m.peak_bytes < (UINT64_C(100) << 20));
+        close_world(&w);
+        assert_int_equal(m.live_blocks, 0);
+    }
+    free(bytes);
+}
+
 /* ---- proxies ---- */
 
 static void no_variables(void) {
@@ -324,6 +463,8 @@ int main(void) {
         cmocka_unit_test(reset_while_writing),
         cmocka_unit_test(cut_in_an_event),
         cmocka_unit_test(nobody_listens),
+        cmocka_unit_test(gzip_byte_by_byte),
+        cmocka_unit_test(gzip_without_measure),
         cmocka_unit_test(ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
