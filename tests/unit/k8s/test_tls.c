@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -102,7 +103,7 @@ typedef struct world {
     int listener, conn;
     bool shaken;
     uint32_t accepted, answered;
-    char peer[64], request[4000];
+    char peer[64], asked_for[64], request[4000];
     size_t got;
     grove_env *env;
     grove_backend b;
@@ -159,6 +160,8 @@ static void note_peer(world *w) {
                                         (int)sizeof w->peer);
     }
     X509_free(peer);
+    const char *name = SSL_get_servername(w->ssl, TLSEXT_NAMETYPE_host_name);
+    (void)snprintf(w->asked_for, sizeof w->asked_for, "%s", name ? name : "");
 }
 
 static void answer(world *w) {
@@ -246,7 +249,8 @@ static int listen_somewhere(int *out_port) {
     return fd;
 }
 
-static void open_world(world *w) {
+/* more: members of the cluster, each with a comma before it. */
+static void open_with(world *w, const char *more) {
     char config[1000];
     int port = 0;
     *w = (world){.conn = -1, .now = INT64_C(1800000000) * SECOND};
@@ -267,14 +271,18 @@ static void open_world(world *w) {
     int n = snprintf(
         config, sizeof config,
         "{\"clusters\":[{\"name\":\"c\",\"cluster\":{\"server\":\"https://127.0.0.1:%d\","
-        "\"certificate-authority\":\"%s\"}}],\"users\":[{\"name\":\"u\",\"user\":{"
+        "\"certificate-authority\":\"%s\"%s}}],\"users\":[{\"name\":\"u\",\"user\":{"
         "\"client-certificate\":\"%s\",\"client-key\":\"%s\"}}],\"contexts\":[{\"name\":\"x\","
         "\"context\":{\"cluster\":\"c\",\"user\":\"u\"}}],\"current-context\":\"x\"}",
-        port, w->ca, w->cert, w->key);
+        port, w->ca, more, w->cert, w->key);
     assert_int_equal(grove_env_new(NULL, &w->env), GROVE_OK);
     grove_k8s_options o = {.size = sizeof o, .kubeconfig_bytes = config, .seed = 3};
     o.kubeconfig_len = (uint64_t)n;
     assert_int_equal(grove_k8s_backend(w->env, &o, &w->b, NULL), GROVE_OK);
+}
+
+static void open_world(world *w) {
+    open_with(w, "");
 }
 
 static void close_world(world *w) {
@@ -414,6 +422,96 @@ static void certificates_that_do_not_hold(void **state) {
     }
 }
 
+/* The name that the certificate must have, and that the server is asked for, in place of the address. */
+static void another_name(void **state) {
+    static const struct {
+        const char *hosts, *says;
+    } rows[] = {
+        {"DNS:api.grove.test", NULL},
+        {"DNS:other.test,DNS:*.grove.test", NULL},
+        {"DNS:other.test," HERE, "api.grove.test"}, /* the address is not what counts */
+        {HERE, "api.grove.test"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        world w;
+        open_with(&w, ",\"tls-server-name\":\"api.grove.test\"");
+        pair named = make(&w.authority, "server", rows[i].hosts, -DAY, DAY);
+        show(&w, &named);
+        assert_int_equal(get(&w), rows[i].says ? GROVE_E_IO : GROVE_OK);
+        assert_int_equal(w.answered, rows[i].says ? 0 : 1);
+        if (rows[i].says) {
+            assert_non_null(strstr(w.message, rows[i].says));
+        } else {
+            assert_string_equal(w.asked_for, "api.grove.test");
+        }
+        drop(&named);
+        close_world(&w);
+    }
+}
+
+/* A server that has nothing newer than TLS 1.1 gets no request, though OpenSSL would talk to it. */
+static void old_tls(void **state) {
+    (void)state;
+    static const struct {
+        int most;
+        bool served;
+    } rows[] = {{TLS1_1_VERSION, false}, {TLS1_2_VERSION, true}, {TLS1_3_VERSION, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        world w;
+        open_world(&w);
+        assert_int_equal(SSL_CTX_set_min_proto_version(w.ctx, TLS1_1_VERSION), 1);
+        assert_int_equal(SSL_CTX_set_max_proto_version(w.ctx, rows[i].most), 1);
+        grove_op op = {.size = sizeof op, .verb = GROVE_VERB_GET, .kind = GROVE_KIND_POD};
+        op.name = "p";
+        op.ns = "n";
+        op.token = 1;
+        assert_int_equal(w.b.ops->submit(w.b.impl, &op, NULL), GROVE_OK);
+        for (int k = 0; k < 3000 && w.completed == 0; k++) {
+            w.now += SECOND; /* tried again, in vain */
+            turn(&w);
+        }
+        assert_int_equal(w.completed, 1);
+        assert_int_equal(w.status, rows[i].served ? GROVE_OK : GROVE_E_UNAVAILABLE);
+        assert_int_equal(w.answered, rows[i].served ? 1 : 0);
+        assert_true(rows[i].served || strstr(w.message, "protocol version"));
+        close_world(&w);
+    }
+}
+
+static void cut_last_byte(const char *path) {
+    struct stat s;
+    assert_int_equal(stat(path, &s), 0);
+    assert_int_equal(truncate(path, s.st_size - 1), 0);
+}
+
+/* CLI-11: files of certificates and keys that end without a line feed. */
+static void no_line_feed_at_the_end(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    cut_last_byte(w.ca);
+    cut_last_byte(w.cert);
+    cut_last_byte(w.key);
+    assert_int_equal(get(&w), GROVE_OK);
+    assert_string_equal(w.peer, "one");
+    close_world(&w);
+}
+
+/* What this OpenSSL would agree to, so that it is not what refuses. */
+static void lenient_openssl(void) {
+    static const char text[] = "openssl_conf = i\n[i]\nssl_conf = s\n[s]\nsystem_default = d\n"
+                               "[d]\nMinProtocol = TLSv1\nCipherString = DEFAULT@SECLEVEL=0\n";
+    char path[] = "/tmp/grove-openssl-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(setenv("OPENSSL_CONF", path, 1), 0);
+    assert_int_equal(OPENSSL_init_ssl(OPENSSL_INIT_LOAD_CONFIG, NULL), 1);
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(client_certificate_is_renewed),
@@ -422,7 +520,11 @@ int main(void) {
         cmocka_unit_test(server_certificate_is_renewed),
         cmocka_unit_test(authority_is_renewed),
         cmocka_unit_test(certificates_that_do_not_hold),
+        cmocka_unit_test(another_name),
+        cmocka_unit_test(old_tls),
+        cmocka_unit_test(no_line_feed_at_the_end),
     };
+    lenient_openssl();
     (void)signal(SIGPIPE, SIG_IGN); /* of the server's side, which writes by OpenSSL */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,40 @@ static void test_range(void **state) {
     assert_int_equal(grove_quantity_parse("1", 1, NULL, NULL), GROVE_E_INVALID);
 }
 
+/* CLI-13: what clients hung on, or took for something else. NULL: refused as too large, "": as none. */
+static void test_traps(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *canonical;
+    } rows[] = {
+        {"2E6024865272343", NULL},
+        {"2E-6024865272343", "1e-9"},
+        {"0E6024865272343", "0"},
+        {"644245094400m", "644245094400m"},
+        {"1500u", "1500u"},
+        {"100n", "100n"},
+        {"0.1", "100m"},
+        {"1e3", "1e3"},
+        {"1Ki", "1Ki"},
+        {"9E", "9E"},
+        {"-1", "-1"},
+        {"", ""},
+        {"1 Gi", ""},
+        {"9E99999999999999999999999999999999999999", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        grove_quantity q;
+        const char *text = rows[i].text, *want = rows[i].canonical;
+        grove_status st = grove_quantity_parse(text, strlen(text), &q, NULL);
+        if (want && want[0]) {
+            assert_int_equal(st, GROVE_OK);
+            assert_format(&q, want, text);
+        } else if (st != (want ? GROVE_E_PARSE : GROVE_E_RANGE)) {
+            fail_msg("%s: status %d", text, (int)st);
+        }
+    }
+}
+
 static void test_format_of_sums(void **state) {
     (void)state;
     const grove_quantity zero = quantity("0");
@@ -242,9 +276,8 @@ static void test_laws(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_go_vectors),
-        cmocka_unit_test(test_range),
-        cmocka_unit_test(test_format_of_sums),
+        cmocka_unit_test(test_go_vectors), cmocka_unit_test(test_range),
+        cmocka_unit_test(test_traps),      cmocka_unit_test(test_format_of_sums),
         cmocka_unit_test(test_laws),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
