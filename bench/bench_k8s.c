@@ -22,6 +22,7 @@
 #include "k8s/framer.h"
 
 #define MS INT64_C(1000000)
+#define REPLAYED 2000 /* events at most: a server keeps those of a minute or so */
 #define NS "bench"
 
 static int64_t clock_of(clockid_t id) {
@@ -396,26 +397,30 @@ static void sync_and_burst(live *l, int pods, int updates) {
     replay(l, updates);
 }
 
+/* GROVE_BENCH_PART: "create" or "watch", so that the memory of the second is not that of the first; else both. */
 int main(void) {
     live l = {0};
     access_data a = {0};
     grove_error err = GROVE_ERROR_INIT;
     const char *kubeconfig = getenv("GROVE_BENCH_KUBECONFIG"), *count = getenv("GROVE_BENCH_PODS");
+    const char *events = getenv("GROVE_BENCH_EVENTS"), *part = getenv("GROVE_BENCH_PART");
     int pods = count ? atoi(count) : 2000;
+    bool create = !part || strcmp(part, "create") == 0, watch = !part || !create;
     need(grove_env_new(NULL, &l.env) == 0, "no memory");
-    from_bytes(l.env, getenv("GROVE_BENCH_EVENTS") ? atoi(getenv("GROVE_BENCH_EVENTS")) : 20000);
+    if (create) {
+        from_bytes(l.env, events ? atoi(events) : 20000);
+    }
     if (kubeconfig) {
-        read_access(l.env, kubeconfig, &a);
         grove_k8s_options o = {.size = sizeof o, .kubeconfig = kubeconfig};
         need(grove_store_new(l.env, &l.store) == 0, "no memory");
         need(grove_k8s_backend(l.env, &o, &l.b, &err) == 0, err.message);
-        creates(&l, &a, pods);
-        if (getenv("GROVE_BENCH_WAIT")) { /* for the peer, which syncs now */
-            printf("created\n");
-            (void)fflush(stdout);
-            need(system(getenv("GROVE_BENCH_WAIT")) == 0, "the peer failed");
+        if (create) {
+            read_access(l.env, kubeconfig, &a);
+            creates(&l, &a, pods);
         }
-        sync_and_burst(&l, pods, pods);
+        if (watch) {
+            sync_and_burst(&l, pods, pods < REPLAYED ? pods : REPLAYED);
+        }
         l.b.ops->destroy(l.b.impl);
         grove_store_free(l.store);
     }

@@ -18,14 +18,16 @@ GROVE_BENCH_KUBECONFIG=$(sed -n 's/^KUBECONFIG=//p' "$folder/up")
 export GROVE_BENCH_KUBECONFIG GROVE_BENCH_PODS=${GROVE_BENCH_PODS:-2000}
 (cd "$root/tests/control-plane" && CGO_ENABLED=0 go build -buildvcs=false -trimpath -o "$folder/informer" ./cmd/informer) >&2
 "$root/dev" control-plane kubectl create namespace bench >/dev/null
-cat >"$folder/peer" <<EOT
-"$folder/informer" --kubeconfig "$GROVE_BENCH_KUBECONFIG" --namespace bench --pods $GROVE_BENCH_PODS \
-    --updates $GROVE_BENCH_PODS >"$folder/informer.log" 2>&1 &
-echo \$! >"$folder/informer.pid"
-for _ in \$(seq 600); do grep -q sync_cpu "$folder/informer.log" && exit 0; sleep 0.1; done
-exit 1
-EOT
-GROVE_BENCH_WAIT="bash $folder/peer" "$program" "$root"
+updates=$((GROVE_BENCH_PODS < 2000 ? GROVE_BENCH_PODS : 2000)) # as many as the bench makes
+GROVE_BENCH_PART=create "$program" "$root"
+"$folder/informer" --kubeconfig "$GROVE_BENCH_KUBECONFIG" --namespace bench --pods "$GROVE_BENCH_PODS" \
+    --updates "$updates" >"$folder/informer.log" 2>&1 &
+informer=$!
+for _ in $(seq 600); do
+    grep -q sync_cpu "$folder/informer.log" && break
+    sleep 0.1
+done
+GROVE_BENCH_PART=watch "$program" "$root"
 for _ in $(seq 100); do
     grep -q event_cpu "$folder/informer.log" && break
     sleep 0.1
@@ -38,5 +40,5 @@ peer() { # KEY FIGURE UNIT
 peer sync_cpu_ms informer_sync_cpu_ms ms
 peer heap_bytes_a_pod informer_bytes_a_pod bytes
 peer event_cpu_us informer_event_cpu_us us
-kill "$(cat "$folder/informer.pid")" 2>/dev/null || true
+kill "$informer" 2>/dev/null || true
 "$root/dev" control-plane kubectl delete namespace bench --wait=false >/dev/null
