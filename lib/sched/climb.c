@@ -205,6 +205,8 @@ static gv_answer climb_in_turn(climb *c) {
         up[i] = (uint8_t)most_up(&c->wishes[i]);
         cost += (int64_t)up[i] * c->wishes[i].weight;
     }
+    bool verdict_only = c->a->s->verdict_only;
+    c->a->s->verdict_only = true; /* the last attempt is the answer */
     for (uint32_t i = 0; i < c->n && w->status == GROVE_OK; i++) {
         uint8_t all = up[i];
         for (uint8_t k = 0; k < all; k++) {
@@ -218,6 +220,7 @@ static gv_answer climb_in_turn(climb *c) {
             up[i] = all;
         }
     }
+    c->a->s->verdict_only = verdict_only;
     set_levels(c, up);
     return gv_attempt_levels(c->a, c->levels, cost);
 }

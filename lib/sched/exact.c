@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#define FEW_HOSTS 12u
 #define FEW_STEPS 600u /* of one search for a smaller span */
 
 /* A unit, or `count` pods of a part, waiting for a place inside the present domain. */
@@ -114,7 +113,7 @@ static bool put_all(gv_exact *x, uint32_t node, waiting **lists) {
 /* Moves `n` of a type from the domain's list to a child's; units of the child's level are opened. */
 static bool hand_down(gv_exact *x, uint32_t child_level, uint32_t type, uint32_t n, waiting **from,
                       waiting **to) {
-    bool opens = x->types[type].level == child_level;
+    bool opens = x->types[type].level == child_level, vanishes = opens && x->types[type].empty;
     while (n > 0 && from[type]) {
         waiting *e = from[type];
         uint32_t take = e->count < n ? e->count : n;
@@ -123,31 +122,17 @@ static bool hand_down(gv_exact *x, uint32_t child_level, uint32_t type, uint32_t
         if (e->count == 0) {
             from[type] = e->next;
         }
-        if (!(opens ? open_unit(x, e->id, to) : wait_for(x, &to[type], e->id, take))) {
+        if (!vanishes && !(opens ? open_unit(x, e->id, to) : wait_for(x, &to[type], e->id, take))) {
             return false;
         }
     }
     return n == 0;
 }
 
-/* The fewest hosts that a brief search finds; GV_DONT_KNOW leaves it to the full search. */
-static gv_answer few_hosts(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
-                           gv_slices *out) {
-    gv_answer a = GV_DONT_KNOW;
-    for (uint32_t most = 1; most <= FEW_HOSTS && a != GV_YES && !x->stopped; most++) {
-        a = gv_search_few(x, level, x->p->host, d, demand, most, FEW_STEPS, out);
-    }
-    return a == GV_YES ? a : GV_DONT_KNOW;
-}
-
 static gv_answer distribute(gv_exact *x, uint32_t level, uint32_t d, const uint64_t *demand,
                             uint32_t most_used, gv_slices *out) {
     if (most_used > 0) {
         return gv_search_few(x, level, x->p->t->n_levels, d, demand, most_used, FEW_STEPS, out);
-    }
-    if (x->w->few_hosts && gv_next_used_level(x, level) == x->p->host &&
-        few_hosts(x, level, d, demand, out) == GV_YES) {
-        return GV_YES;
     }
     return gv_search(x, level, d, demand, out);
 }
@@ -190,14 +175,13 @@ static gv_answer fill_domain(gv_exact *x, uint32_t level, uint32_t d, waiting **
     return a;
 }
 
-gv_answer gv_exact_fill(const gv_problem *p, uint32_t dom, uint32_t frontier_limit,
-                        uint32_t most_used) {
-    gv_exact *x = start(p, frontier_limit);
-    if (!x || !x->usable) {
-        return GV_DONT_KNOW;
-    }
+/* The root's contents, and what is to stay empty, in the root's domain. */
+static gv_answer fill_root(gv_exact *x, uint32_t dom, uint32_t most_used, gv_spare spare) {
+    const gv_problem *p = x->p;
     waiting **lists = gv_arena_array(x->mem, waiting *, x->n_types);
-    if (!lists || !open_unit(x, 0, lists)) {
+    if (!lists || !open_unit(x, 0, lists) ||
+        (spare.domains > 0 && !wait_for(x, &lists[x->empty_domain], 0, spare.domains)) ||
+        (spare.hosts > 0 && !wait_for(x, &lists[x->empty_host], 0, spare.hosts))) {
         return GV_DONT_KNOW;
     }
     size_t before = x->w->puts.n;
@@ -206,4 +190,28 @@ gv_answer gv_exact_fill(const gv_problem *p, uint32_t dom, uint32_t frontier_lim
         gv_work_back(p, x->w, before);
     }
     return a;
+}
+
+gv_answer gv_exact_fill(const gv_problem *p, uint32_t dom, uint32_t frontier_limit,
+                        uint32_t most_used) {
+    gv_exact *x = start(p, frontier_limit);
+    return x && x->usable ? fill_root(x, dom, most_used, (gv_spare){0, 0}) : GV_DONT_KNOW;
+}
+
+gv_answer gv_exact_fill_sparing(const gv_problem *p, uint32_t dom, uint32_t frontier_limit,
+                                const gv_spare *spare) {
+    gv_exact *x = start(p, frontier_limit);
+    bool can = x && x->usable && (spare->domains == 0 || x->empty_domain != GV_NONE) &&
+               (spare->hosts == 0 || x->empty_host != GV_NONE);
+    return can ? fill_root(x, dom, 0, *spare) : GV_DONT_KNOW;
+}
+
+bool gv_exact_usable(const gv_problem *p, uint32_t dom, uint32_t frontier_limit,
+                     gv_spare *out_all) {
+    gv_exact *x = start(p, frontier_limit);
+    *out_all = (gv_spare){0, 0};
+    if (x && x->usable) {
+        gv_frontier_usable(x, p->units[0].level, dom, out_all);
+    }
+    return x && x->usable && !x->stopped;
 }

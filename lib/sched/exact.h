@@ -16,7 +16,7 @@
 #include "sched/vset.h"
 #include "sched/work.h"
 
-/* Types 0..n_classes-1 are pods of that class; the others are units. */
+/* Types 0..n_classes-1 are pods of that class; the others are units, or domains that stay empty. */
 typedef struct gv_type {
     uint32_t level;   /* 0: pods */
     uint32_t seen_on; /* as in gv_unit */
@@ -26,6 +26,7 @@ typedef struct gv_type {
     int64_t *amounts;                 /* n_res: what one of it asks for */
     const uint32_t *pods;             /* of a unit, by class; NULL for pods */
     uint32_t total;                   /* of this type in the gang */
+    bool empty;                       /* stands for a domain of `level` that stays without pods */
 } gv_type;
 
 /* Types that are open at a level: contents of units broader than it, not broader than it themselves. */
@@ -45,6 +46,7 @@ typedef struct gv_exact {
     bool usable; /* false: too many types or pods for vectors */
     gv_type *types;
     uint32_t n_types;
+    uint32_t empty_domain, empty_host; /* types, or GV_NONE */
     gv_lanes lanes;
     gv_dims *dims; /* by level, up to host + 1 */
     uint32_t limit;
@@ -61,6 +63,8 @@ bool gv_types_build(gv_exact *x);
 
 /* frontier.c: number of the set of what domain d of `level` can take, over dims[level]. */
 uint32_t gv_frontier(gv_exact *x, uint32_t level, uint32_t d);
+/* Adds how many narrowest label domains and hosts below d can take anything. */
+void gv_frontier_usable(gv_exact *x, uint32_t level, uint32_t d, gv_spare *sum);
 /* Whether a label domain has the room for one unit of a type as far as sums tell. */
 bool gv_sums_allow(const gv_exact *x, const gv_type *t, uint32_t level, uint32_t d);
 /* Charges the heap's work to the budget; false when it is spent. */

@@ -60,7 +60,7 @@ static uint64_t closable(const gv_exact *x, uint32_t level, uint32_t d) {
     uint64_t bits = 0;
     for (uint32_t i = 0; i < dims->n; i++) {
         const gv_type *t = &x->types[dims->type[i]];
-        if (t->level == level && gv_domain_seen(x->p->t, level, d, t->seen_on) &&
+        if (t->level == level && !t->empty && gv_domain_seen(x->p->t, level, d, t->seen_on) &&
             (t->pin == GV_NONE || t->pin == d)) {
             bits |= UINT64_C(1) << i;
         }
@@ -299,6 +299,61 @@ static uint32_t host_set(gv_exact *x, uint32_t node) {
     return remember(x, key, n_key, gv_exact_keep(x, set));
 }
 
+/* ---- left empty ---- */
+
+/* The most that one member of the set holds of a type. */
+static uint32_t most_of(const gv_exact *x, uint32_t level, uint32_t set, uint32_t type) {
+    uint32_t i = type == GV_NONE ? GV_NONE : x->dims[level].index_of[type], most = 0;
+    const gv_vset *s = &x->sets[set];
+    for (uint32_t k = 0; i != GV_NONE && k < s->n; k++) {
+        uint32_t n = gv_lane_get(x->lanes, s->v + (size_t)k * s->words, i);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Whatever part of the demand is looked at just now: so many hosts can be left empty, neither more nor fewer. */
+static bool takes_a_pod(const gv_exact *x, uint32_t node) {
+    uint32_t k = 0;
+    while (k < x->p->n_classes && x->p->classes[k].column->count[node] == 0) {
+        k++;
+    }
+    return k < x->p->n_classes;
+}
+
+/* The set of a domain or host, with "nothing at all goes there" as one more member. */
+static uint32_t or_empty(gv_exact *x, uint32_t level, uint32_t set) {
+    uint32_t type = level == x->p->host ? x->empty_host : x->empty_domain;
+    if (type == GV_NONE || level < x->p->t->n_levels || x->stopped) {
+        return set;
+    }
+    const gv_dims *dims = &x->dims[level];
+    uint64_t key[3] = {5, level, set}, row[GV_VSET_WORDS] = {0};
+    gv_memo_entry *known = gv_memo_find(&x->memo, key, 3);
+    if (known) {
+        return known->value;
+    }
+    gv_vset from = x->sets[set], to;
+    gv_lane_add(x->lanes, row, dims->index_of[type], 1);
+    if (level < x->p->host && x->empty_host != GV_NONE) {
+        gv_lane_add(x->lanes, row, dims->index_of[x->empty_host],
+                    most_of(x, level, set, x->empty_host));
+    }
+    gv_vheap_begin(&x->heap, x->lanes, dims->words, x->limit + 1);
+    for (uint32_t i = 0; i < from.n; i++) {
+        gv_vheap_push(&x->heap, from.v + (size_t)i * from.words);
+    }
+    gv_vheap_push(&x->heap, row);
+    if (!gv_vheap_end(&x->heap, x->mem, &to)) {
+        x->heap.failed = true;
+    }
+    if (!gv_exact_charge(x)) {
+        return NOTHING;
+    }
+    to.exact = to.exact && from.exact;
+    return remember(x, key, 3, gv_exact_keep(x, to));
+}
+
 /* ---- domains ---- */
 
 bool gv_sums_allow(const gv_exact *x, const gv_type *t, uint32_t level, uint32_t d) {
@@ -323,6 +378,9 @@ static bool nothing_fits(const gv_exact *x, uint32_t level, uint32_t d) {
     const gv_dims *dims = &x->dims[level];
     for (uint32_t i = 0; i < dims->n; i++) {
         const gv_type *t = &x->types[dims->type[i]];
+        if (t->empty) {
+            continue;
+        }
         if (t->pods ? gv_sums_allow(x, t, level, d)
                     : p->classes[dims->type[i]].column->sum[level][d] > 0) {
             return false;
@@ -394,7 +452,8 @@ uint32_t gv_frontier(gv_exact *x, uint32_t level, uint32_t d) {
     }
     if (level == p->host) {
         uint32_t inner = host_set(x, d);
-        return close_set(x, level, inner, inner == NOTHING ? 0 : closable(x, level, d));
+        inner = close_set(x, level, inner, inner == NOTHING ? 0 : closable(x, level, d));
+        return takes_a_pod(x, d) ? or_empty(x, level, inner) : inner;
     }
     if (nothing_fits(x, level, d)) {
         return NOTHING;
@@ -417,5 +476,22 @@ uint32_t gv_frontier(gv_exact *x, uint32_t level, uint32_t d) {
     ids[0] = 4;
     ids[1] = level;
     ids[2] = closable(x, level, d);
-    return domain_set(x, level, d, ids, n);
+    return or_empty(x, level, domain_set(x, level, d, ids, n));
+}
+
+void gv_frontier_usable(gv_exact *x, uint32_t level, uint32_t d, gv_spare *sum) {
+    const gv_problem *p = x->p;
+    uint32_t lo, hi;
+    if (level > p->units[0].level) {
+        uint32_t set = gv_frontier(x, level, d);
+        if (set == NOTHING || level >= p->t->n_levels) {
+            sum->domains += level == p->t->n_levels && set != NOTHING;
+            sum->hosts += level == p->host ? set != NOTHING : most_of(x, level, set, x->empty_host);
+            return;
+        }
+    }
+    gv_problem_range(p->t, level, d, level + 1, &lo, &hi);
+    for (uint32_t i = lo; i < hi; i++) {
+        gv_frontier_usable(x, level + 1, level + 1 == p->host ? p->t->order[i] : i, sum);
+    }
 }

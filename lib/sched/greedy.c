@@ -352,6 +352,25 @@ static uint64_t scarcity(pass_ctx *c, uint32_t unit, uint32_t level, uint32_t do
 }
 
 #define KEY_BITS 20 /* index of the entry in the low bits: at most 8,192 entities */
+#define URGENCY_AT 52
+#define URGENCY_MOST 2047u
+
+/* The entry that failed most often comes first, and of those that are even the largest. */
+static uint64_t urgent(const pass_ctx *c, uint64_t key, uint32_t slot) {
+    if (c->pass != GV_PASS_URGENT) {
+        return key;
+    }
+    uint64_t mask = (UINT64_C(1) << KEY_BITS) - 1;
+    return (uint64_t)(URGENCY_MOST - c->w->urgency[slot]) << URGENCY_AT |
+           ((key & ~mask) >> (62 - URGENCY_AT) & ~mask) | (key & mask);
+}
+
+static void found_no_place(const pass_ctx *c, uint32_t slot) {
+    uint16_t *urgency = c->w->urgency;
+    if (c->pass == GV_PASS_URGENT && urgency[slot] < URGENCY_MOST) {
+        urgency[slot]++;
+    }
+}
 
 static uint64_t size_key(const pass_ctx *c, int64_t amount, uint32_t index) {
     uint64_t size = amount > 0 ? (uint64_t)amount : 0;
@@ -379,7 +398,8 @@ static uint64_t *child_order(pass_ctx *c, uint32_t unit, uint32_t level, uint32_
             keys[i] = (uint64_t)(u->n_children - 1 - i) << KEY_BITS | i;
             break;
         default:
-            keys[i] = size_key(c, p->amounts[(size_t)child * p->n_res + p->rank_res], i);
+            keys[i] = urgent(c, size_key(c, p->amounts[(size_t)child * p->n_res + p->rank_res], i),
+                             child);
         }
     }
     if (keys && c->pass != GV_PASS_LISTED) {
@@ -399,7 +419,7 @@ static uint64_t *part_order(pass_ctx *c, uint32_t unit) {
         } else if (c->pass == GV_PASS_REVERSED) {
             keys[i] = (uint64_t)(u->n_parts - 1 - i) << KEY_BITS | i;
         } else {
-            keys[i] = size_key(c, row[p->rank_res], i);
+            keys[i] = urgent(c, size_key(c, row[p->rank_res], i), p->n_units + u->first_part + i);
         }
     }
     if (keys) {
@@ -417,6 +437,7 @@ static bool fill_unit(pass_ctx *c, uint32_t unit, uint32_t level, uint32_t dom) 
         for (uint32_t i = 0; order && i < u->n_children; i++) {
             uint32_t child = p->children[u->first_child + (uint32_t)(order[i] & mask)];
             if (p->units[child].pods > 0 && !place_unit(c, child, level, dom)) {
+                found_no_place(c, child);
                 return false;
             }
         }
@@ -432,6 +453,7 @@ static bool fill_unit(pass_ctx *c, uint32_t unit, uint32_t level, uint32_t dom) 
     for (uint32_t i = 0; order && i < u->n_parts; i++) {
         uint32_t part = u->first_part + (uint32_t)(order[i] & mask), need = p->parts[part].need;
         if (spread_pods(c, part, need, level, dom) < need) {
+            found_no_place(c, p->n_units + part);
             return false;
         }
     }
@@ -448,6 +470,22 @@ bool gv_greedy_fill(const gv_problem *p, gv_pass pass, uint32_t dom) {
         return true;
     }
     gv_work_back(p, c.w, before);
+    return false;
+}
+
+bool gv_greedy_insist(const gv_problem *p, uint32_t dom, uint32_t passes) {
+    gv_work *w = gv_work_of(p);
+    size_t n = (size_t)p->n_units + p->n_parts;
+    if (!w->urgency && !(w->urgency = gv_arena_array(&w->mem, uint16_t, n))) {
+        w->status = GROVE_E_NOMEM;
+        return false;
+    }
+    memset(w->urgency, 0, n * sizeof *w->urgency);
+    for (uint32_t i = 0; i < passes && w->status == GROVE_OK && w->steps <= w->budget; i++) {
+        if (gv_greedy_fill(p, GV_PASS_URGENT, dom)) {
+            return true;
+        }
+    }
     return false;
 }
 

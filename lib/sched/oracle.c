@@ -56,6 +56,21 @@ static bool host_takes(const gv_exact *x, uint32_t node, uint32_t type) {
     return (t->pin == GV_NONE || t->pin == node) && gv_domain_seen(p->t, p->host, node, t->seen_on);
 }
 
+/* Hosts that could take something and have taken nothing. */
+static uint32_t hosts_left(const listing *l, const int64_t *rooms, uint32_t lo, uint32_t hi) {
+    const gv_problem *p = l->x->p;
+    uint32_t n = 0;
+    for (uint32_t i = lo; i < hi; i++) {
+        uint32_t node = p->t->order[i], k = 0;
+        while (k < p->n_classes && p->classes[k].column->count[node] == 0) {
+            k++;
+        }
+        n += k < p->n_classes && memcmp(rooms + (size_t)(i - lo) * p->n_res,
+                                        gv_node_free(p->s, node), p->n_res * sizeof *rooms) == 0;
+    }
+    return n;
+}
+
 /* Best fit of all chunks, largest first, on copies of the hosts' room. */
 static bool pack(listing *l, uint64_t *keys, uint32_t n, uint32_t rank) {
     gv_exact *x = l->x;
@@ -73,6 +88,9 @@ static bool pack(listing *l, uint64_t *keys, uint32_t n, uint32_t rank) {
     }
     for (uint32_t k = 0; k < n; k++) {
         uint32_t type = (uint32_t)(keys[k] & 0xffff);
+        if (x->types[type].empty) { /* the last ones: on hosts that were not touched */
+            return n - k <= hosts_left(l, rooms, lo, hi);
+        }
         const int64_t *need = x->types[type].amounts;
         uint32_t best = GV_NONE;
         for (uint32_t i = lo; i < hi; i++) {

@@ -45,7 +45,9 @@ grove_verdict gv_hunt_ask(gv_hunt *h, gv_prey *const *list, uint32_t n) {
         }
     }
     if (h->st == GROVE_OK) {
+        h->s->verdict_only = !h->answering;
         h->st = grove_sched_place(h->s, h->g, h->o, h->d, NULL);
+        h->s->verdict_only = false;
         h->steps += h->d->steps;
     }
     grove_sched_rollback(h->s, mark);
@@ -298,6 +300,7 @@ static grove_status answer(gv_hunt *h) {
         h->best.who[i]->chosen = true;
     }
     bool proven = !h->cut;
+    h->answering = true;
     grove_verdict verdict = gv_hunt_ask(h, h->best.who, h->best.n);
     uint32_t n = 0;
     if (h->cut && verdict == GROVE_PLACED && !spare_bystanders(h)) {

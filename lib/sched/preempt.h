@@ -42,6 +42,7 @@ typedef struct gv_hunt {
     uint32_t level; /* internal level of the domains */
     uint32_t tests; /* questions asked for this domain */
     uint32_t asked; /* for all */
+    bool answering; /* the placement is wanted, not the verdict alone */
     uint64_t steps; /* spent on them */
     int32_t floor;  /* no set is known to do without a victim of this priority */
     bool helpless;  /* not even everything gone would help */

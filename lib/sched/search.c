@@ -32,9 +32,10 @@ typedef struct walk {
     uint64_t *demand;
     functional f[FUNCTIONALS];
     uint32_t n_f;
-    int64_t *size;      /* by dimension: how much of the scarce resource one takes */
-    uint32_t most_used; /* children that may take anything; 0: all of them */
-    bool exact;         /* every child's set is */
+    int64_t *size;             /* by dimension: how much of the scarce resource one takes */
+    uint32_t most_used;        /* children that may take anything; 0: all of them */
+    uint32_t root_level, root; /* what the children lie in */
+    bool exact;                /* every child's set is */
     gv_memo dead;
 } walk;
 
@@ -46,10 +47,14 @@ static int64_t weigh(const walk *w, const int64_t *weight, const uint64_t *v) {
     return sum;
 }
 
-static int64_t scaled_amount(const gv_exact *x, uint32_t type, uint32_t r) {
-    int64_t a = x->types[type].amounts[r], all = x->p->amounts[r];
+static int64_t scaled(const gv_exact *x, int64_t a, uint32_t r) {
+    int64_t all = x->p->amounts[r];
     /* Parts of the gang's whole demand, so that sums of many cannot overflow. */
     return all <= INT64_MAX / LEFT_SCALE ? a : a / (all / (INT64_MAX / LEFT_SCALE) + 1);
+}
+
+static int64_t scaled_amount(const gv_exact *x, uint32_t type, uint32_t r) {
+    return scaled(x, x->types[type].amounts[r], r);
 }
 
 static void add_functional(walk *w, const int64_t *weight) {
@@ -75,6 +80,47 @@ static void add_functional(walk *w, const int64_t *weight) {
     w->n_f++;
 }
 
+static bool takes_anything(const gv_problem *p, uint32_t level, uint32_t d) {
+    for (uint32_t k = 0; k < p->n_classes; k++) {
+        const gv_column *c = p->classes[k].column;
+        if (level == p->host ? c->count[d] > 0 : c->sum[level][d] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * With so many domains left empty the others must hold everything: with the room of the smallest that may be
+ * used as the weight of an empty one, no distribution beats the largest ones together.
+ */
+static void weigh_empty(walk *w, uint32_t r, uint32_t type, int64_t *weight) {
+    gv_exact *x = w->x;
+    const gv_problem *p = x->p;
+    uint32_t at = type == GV_NONE ? GV_NONE : w->dims->index_of[type], lo, hi, n = 0;
+    uint32_t empty = at == GV_NONE ? 0 : gv_lane_get(x->lanes, w->demand, at);
+    if (empty == 0) {
+        return;
+    }
+    uint32_t level = x->types[type].level;
+    gv_problem_range(p->t, w->root_level, w->root, level, &lo, &hi);
+    uint64_t *rooms = gv_arena_array(x->mem, uint64_t, hi - lo + 1);
+    for (uint32_t i = lo; rooms && i < hi; i++) {
+        uint32_t d = level == p->host ? p->t->order[i] : i;
+        int64_t free = level == p->host ? gv_node_free(p->s, d)[r]
+                                        : p->t->levels[level].free[(size_t)d * p->s->stride + r];
+        if (takes_anything(p, level, d) && free > 0) {
+            rooms[n++] = (uint64_t)scaled(x, free < p->amounts[r] ? free : p->amounts[r], r);
+        }
+    }
+    if (rooms && empty < n) {
+        gv_keys_sort(rooms, n);
+        weight[at] = (int64_t)rooms[empty];
+        add_functional(w, weight);
+        weight[at] = 0;
+    }
+}
+
 /*
  * Amounts of each resource, the count of each type, and the count of all types that take at least as
  * much of a resource as a given one: the last is what catches odd sizes in even domains.
@@ -89,6 +135,8 @@ static void make_functionals(walk *w) {
         }
         if (x->p->amounts[r] > 0) {
             add_functional(w, weight);
+            weigh_empty(w, r, x->empty_domain, weight);
+            weigh_empty(w, r, x->empty_host, weight);
         }
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -173,6 +221,7 @@ static bool gather(walk *w, uint32_t level, uint32_t d) {
     }
     gv_slice *sorted = gv_arena_array(x->mem, gv_slice, n + 1);
     uint64_t *most = keys + n, largest = 1;
+    bool few = x->empty_domain != GV_NONE || x->empty_host != GV_NONE;
     if (!sorted || x->stopped) {
         return false;
     }
@@ -189,7 +238,9 @@ static bool gather(walk *w, uint32_t level, uint32_t d) {
         shift++;
     }
     for (uint32_t i = 0; i < n; i++) {
-        keys[i] = (most[i] >> shift) << 40 | (uint64_t)(found[i].set & 0xfffff) << 20 | i;
+        uint64_t size = most[i] >> shift;
+        keys[i] = (few ? 0xffffff - size : size) << 40 | (uint64_t)(found[i].set & 0xfffff) << 20 |
+                  i;
     }
     gv_keys_sort(keys, n);
     for (uint32_t i = 0; i < n; i++) {
@@ -449,6 +500,8 @@ static bool start_walk(walk *w, uint32_t level, uint32_t d, const uint64_t *dema
     for (uint32_t i = 0; i < dims->n; i++) {
         w->size[i] = scaled_amount(x, dims->type[i], x->p->rank_res);
     }
+    w->root_level = level;
+    w->root = d;
     if (!gather(w, level, d)) {
         return false;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A placement was found; does it have to spread as far? Brief exact searches for fewer narrowest domains,
- * then for fewer hosts. What was found stays when they find nothing better.
+ * A placement was found; does it have to spread as far? Brief exact searches for fewer narrowest domains.
+ * What was found stays when they find nothing better. Where few hosts are in question spare.c looks closer.
  */
 #include "sched/attempt.h"
 
@@ -10,12 +10,10 @@
 #define SPAN_PODS 512u /* larger gangs keep the span that was found first */
 #define SPAN_CANDIDATES 6u
 #define SPAN_SINGLES 2u
-#define SPAN_HOSTS 72u /* a closer look at hosts only below so many */
-#define SPAN_HOST_PODS 48u
 #define SPAN_FRONTIER 512u
 #define SPAN_STEPS 6000u
 
-static uint32_t domains_used(const gv_problem *p, uint32_t level) {
+uint32_t gv_domains_used(const gv_problem *p, uint32_t level) {
     gv_work *w = gv_work_of(p);
     uint32_t n = 0;
     w->stamp++;
@@ -25,6 +23,46 @@ static uint32_t domains_used(const gv_problem *p, uint32_t level) {
         w->seen_domain.v[at] = w->stamp;
     }
     return n;
+}
+
+uint32_t gv_hosts_used(const gv_problem *p) {
+    gv_work *w = gv_work_of(p);
+    uint32_t n = 0;
+    w->stamp++;
+    for (size_t i = 0; i < w->puts.n; i++) {
+        uint32_t node = w->puts.v[i].node;
+        n += w->seen_node.v[node] != w->stamp;
+        w->seen_node.v[node] = w->stamp;
+    }
+    return n;
+}
+
+bool gv_kept_beaten(const gv_problem *p, const gv_kept *k) {
+    uint32_t domains = gv_domains_used(p, p->t->n_levels);
+    return domains < k->domains || (domains == k->domains && gv_hosts_used(p) < k->hosts);
+}
+
+bool gv_kept_take(const gv_problem *p, gv_kept *k) {
+    gv_work *w = gv_work_of(p);
+    k->n = w->puts.n;
+    k->domains = gv_domains_used(p, p->t->n_levels);
+    k->hosts = gv_hosts_used(p);
+    k->v = gv_arena_alloc(&w->mem, k->n * sizeof *k->v);
+    if (!k->v) {
+        w->status = GROVE_E_NOMEM;
+        k->n = 0;
+        return false;
+    }
+    memcpy(k->v, w->puts.v, k->n * sizeof *k->v);
+    return true;
+}
+
+void gv_kept_restore(const gv_problem *p, const gv_kept *k) {
+    gv_work *w = gv_work_of(p);
+    gv_work_back(p, w, 0);
+    for (size_t i = 0; i < k->n && w->status == GROVE_OK; i++) {
+        gv_work_put(p, w, k->v[i].part, k->v[i].node, k->v[i].count);
+    }
 }
 
 /* So many narrowest domains it takes at least, even were they empty. */
@@ -41,8 +79,7 @@ static uint32_t least_domains(const gv_attempt *a) {
 
 static bool span_may_shrink(const gv_attempt *a) {
     const gv_problem *p = &a->p;
-    if (p->units[0].level >= p->t->n_levels || p->units[0].pods > SPAN_PODS || a->s->order ||
-        (a->o->flags & GROVE_PLACE_GREEDY_ONLY)) {
+    if (p->units[0].level >= p->t->n_levels || p->units[0].pods > SPAN_PODS) {
         return false;
     }
     for (uint32_t u = 0; u < p->n_units; u++) {
@@ -92,19 +129,17 @@ static bool place_on_few(gv_attempt *a, gv_candidates *c, uint32_t most) {
 static void shrink_span(gv_attempt *a) {
     gv_problem *p = &a->p;
     gv_work *w = gv_work_of(p);
-    uint32_t used = span_may_shrink(a) ? domains_used(p, p->t->n_levels) : 0;
+    uint32_t used = span_may_shrink(a) ? gv_domains_used(p, p->t->n_levels) : 0;
     uint32_t least = used > 1 ? least_domains(a) : used;
     if (used <= least) {
         return;
     }
-    size_t n = w->puts.n;
-    gv_put *before = gv_arena_alloc(&w->mem, n * sizeof *before);
+    gv_kept before;
     gv_candidates c = {0};
-    if (!before || (used > 2 && gv_candidates_gather(p, &w->mem, &c) < 0)) {
+    if (!gv_kept_take(p, &before) || (used > 2 && gv_candidates_gather(p, &w->mem, &c) < 0)) {
         w->status = GROVE_E_NOMEM;
         return;
     }
-    memcpy(before, w->puts.v, n * sizeof *before);
     gv_work_back(p, w, 0);
     uint64_t budget = w->budget;
     w->budget = w->steps + SPAN_STEPS < budget ? w->steps + SPAN_STEPS : budget;
@@ -115,108 +150,18 @@ static void shrink_span(gv_attempt *a) {
     }
     gv_exact_end(p);
     w->budget = budget;
-    for (size_t i = 0; i < n && !found && w->status == GROVE_OK; i++) {
-        gv_work_put(p, w, before[i].part, before[i].node, before[i].count);
+    if (!found) {
+        gv_kept_restore(p, &before);
     }
-}
-
-static uint32_t hosts_used(const gv_problem *p) {
-    gv_work *w = gv_work_of(p);
-    uint32_t n = 0;
-    for (size_t i = 0; i < w->touched.n; i++) {
-        n += w->touched.v[i].pods > 0;
-    }
-    return n;
-}
-
-static uint32_t least_hosts(const gv_problem *p) {
-    uint32_t least = 1;
-    for (uint32_t k = 0; k < p->n_classes; k++) {
-        uint64_t holds = p->classes[k].column->empty[p->host];
-        uint64_t n = holds ? (p->classes[k].need + holds - 1) / holds : 0;
-        least = n > least ? (uint32_t)n : least;
-    }
-    return least;
-}
-
-/* Few enough hosts in question for a closer look to be cheap. */
-static bool hosts_may_shrink(const gv_attempt *a) {
-    const gv_problem *p = &a->p;
-    const gv_work *w = gv_work_of(p);
-    uint32_t level = p->units[0].level, lo, hi;
-    bool greedy_only = (a->o->flags & GROVE_PLACE_GREEDY_ONLY) != 0;
-    if (level >= p->host || p->units[0].pods > SPAN_HOST_PODS || greedy_only || w->puts.n == 0) {
-        return false;
-    }
-    uint32_t d = gv_topology_dom(p->t, w->puts.v[0].node, level);
-    gv_problem_range(p->t, level, d, p->host, &lo, &hi);
-    return hi - lo <= SPAN_HOSTS && (level >= p->t->n_levels || span_may_shrink(a));
-}
-
-/* A finished set of puts, kept aside. */
-typedef struct kept {
-    gv_put *v;
-    size_t n;
-    uint32_t hosts;
-} kept;
-
-static bool keep_puts(const gv_problem *p, kept *k) {
-    gv_work *w = gv_work_of(p);
-    k->n = w->puts.n;
-    k->hosts = hosts_used(p);
-    k->v = gv_arena_alloc(&w->mem, k->n * sizeof *k->v);
-    if (!k->v) {
-        w->status = GROVE_E_NOMEM;
-        return false;
-    }
-    memcpy(k->v, w->puts.v, k->n * sizeof *k->v);
-    return true;
-}
-
-static void put_back(const gv_problem *p, const kept *k) {
-    gv_work *w = gv_work_of(p);
-    gv_work_back(p, w, 0);
-    for (size_t i = 0; i < k->n && w->status == GROVE_OK; i++) {
-        gv_work_put(p, w, k->v[i].part, k->v[i].node, k->v[i].count);
-    }
-}
-
-/* No more narrowest domains than before, but fewer hosts: in the likeliest candidates. */
-static void shrink_hosts(gv_attempt *a) {
-    gv_problem *p = &a->p;
-    gv_work *w = gv_work_of(p);
-    kept best;
-    gv_candidates c;
-    uint32_t least = least_hosts(p);
-    if (w->status < 0 || hosts_used(p) <= least || !hosts_may_shrink(a)) {
-        return;
-    }
-    uint32_t domains = domains_used(p, p->t->n_levels);
-    uint32_t most = p->units[0].level < p->t->n_levels ? domains : 0;
-    if (!keep_puts(p, &best) || gv_candidates_gather(p, &w->mem, &c) < 0) {
-        w->status = GROVE_E_NOMEM;
-        return;
-    }
-    uint64_t budget = w->budget;
-    w->budget = w->steps + SPAN_STEPS < budget ? w->steps + SPAN_STEPS : budget;
-    w->few_hosts = true;
-    gv_exact_begin(p);
-    for (uint32_t i = 0; i < SPAN_CANDIDATES && best.hosts > least && gv_candidates_next(&c, i);
-         i++) {
-        gv_work_back(p, w, 0);
-        if (gv_exact_fill(p, c.v[i].domain, SPAN_FRONTIER, most) == GV_YES &&
-            hosts_used(p) < best.hosts && domains_used(p, p->t->n_levels) <= domains &&
-            !keep_puts(p, &best)) {
-            break;
-        }
-    }
-    gv_exact_end(p);
-    w->few_hosts = false;
-    w->budget = budget;
-    put_back(p, &best);
 }
 
 void gv_span_shrink(gv_attempt *a) {
-    shrink_span(a);
-    shrink_hosts(a);
+    if (a->s->order || a->s->verdict_only || (a->o->flags & GROVE_PLACE_GREEDY_ONLY)) {
+        return;
+    }
+    if (gv_spare_applies(a)) {
+        gv_spare_more(a);
+    } else {
+        shrink_span(a);
+    }
 }

@@ -221,6 +221,7 @@ struct grove_sched {
     bool soft_taints; /* some node has, or had, a taint that is merely disliked */
     int64_t (*score)(void *ctx, const grove_decision *placed);
     void *score_ctx;
+    bool verdict_only; /* whether it fits is all that is asked just now: how far it spans is not */
     uint32_t score_among;
 
     gv_map text_ids; /* text -> id + 1 */

@@ -29,11 +29,32 @@ static void add_item(gv_type *t, uint32_t type, uint32_t count) {
     t->n_items++;
 }
 
+/*
+ * What is to stay empty is a type as well: a domain that holds one of it holds nothing else, and the root asks
+ * for some of them.
+ */
+static uint32_t empty_type(gv_exact *x, uint32_t level, uint32_t most) {
+    if (most == 0 || level <= x->p->units[0].level) {
+        return GV_NONE;
+    }
+    gv_type *t = &x->types[x->n_types];
+    *t = (gv_type){.level = level, .pin = GV_NONE, .total = most, .empty = true};
+    t->amounts = gv_arena_array(x->mem, int64_t, x->p->n_res);
+    return t->amounts ? x->n_types++ : GV_NONE;
+}
+
+static bool empty_types(gv_exact *x) {
+    const gv_spare *cap = &x->w->spare_cap;
+    x->empty_domain = empty_type(x, x->p->t->n_levels, cap->domains);
+    x->empty_host = empty_type(x, x->p->host, cap->hosts);
+    return true;
+}
+
 static bool describe(gv_exact *x, uint32_t unit, gv_type *out) {
     const gv_problem *p = x->p;
     const gv_unit *u = &p->units[unit];
     *out = (gv_type){.level = u->level, .seen_on = u->seen_on, .pin = u->pin};
-    uint32_t room = u->n_parts + u->n_children + 1;
+    uint32_t room = u->n_parts + u->n_children + 3;
     out->item_type = gv_arena_array(x->mem, uint32_t, room);
     out->item_count = gv_arena_array(x->mem, uint32_t, room);
     out->amounts = p->amounts + (size_t)unit * p->n_res;
@@ -50,6 +71,12 @@ static bool describe(gv_exact *x, uint32_t unit, gv_type *out) {
         if (child->pods > 0) {
             add_item(out, child->type, 1);
         }
+    }
+    if (unit == 0 && x->empty_domain != GV_NONE) {
+        add_item(out, x->empty_domain, x->types[x->empty_domain].total);
+    }
+    if (unit == 0 && x->empty_host != GV_NONE) {
+        add_item(out, x->empty_host, x->types[x->empty_host].total);
     }
     return true;
 }
@@ -74,6 +101,7 @@ static bool pod_types(gv_exact *x) {
 
 static bool unit_types(gv_exact *x) {
     const gv_problem *p = x->p;
+    uint32_t first = x->n_types;
     for (uint32_t u = p->n_units; u-- > 0;) {
         gv_type fresh;
         gv_unit *unit = &p->units[u];
@@ -83,7 +111,7 @@ static bool unit_types(gv_exact *x) {
         if (!describe(x, u, &fresh)) {
             return false;
         }
-        uint32_t t = p->n_classes;
+        uint32_t t = first;
         while (t < x->n_types && !same_items(&x->types[t], &fresh)) {
             t++;
         }
@@ -135,9 +163,9 @@ static bool make_dims(gv_exact *x, uint32_t level, uint32_t *largest) {
 bool gv_types_build(gv_exact *x) {
     const gv_problem *p = x->p;
     uint32_t root = p->units[0].level, largest = 1;
-    x->types = gv_arena_array(x->mem, gv_type, p->n_classes + p->n_units);
+    x->types = gv_arena_array(x->mem, gv_type, p->n_classes + p->n_units + 2);
     x->dims = gv_arena_array(x->mem, gv_dims, p->host + 2);
-    if (!x->types || !x->dims || !pod_types(x) || !unit_types(x)) {
+    if (!x->types || !x->dims || !pod_types(x) || !empty_types(x) || !unit_types(x)) {
         return false;
     }
     for (uint32_t l = root + 1; l <= p->host + 1; l++) {

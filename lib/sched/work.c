@@ -65,7 +65,9 @@ grove_status gv_work_begin(grove_sched *s, uint32_t topology, uint64_t budget) {
     w->touched.n = w->rooms.n = w->puts.n = w->choices.n = w->keys.n = 0;
     w->wishes = false;
     w->listing_depth = 0;
-    w->few_hosts = false;
+    w->spare_cap = (gv_spare){0, 0};
+    w->urgency = NULL;
+    w->barred.n = 0;
     w->steps = 0;
     w->budget = budget;
     w->status = GROVE_OK;
@@ -88,6 +90,7 @@ void gv_work_free(grove_sched *s) {
     gv_vec_fini(s->env, &w->level_at);
     gv_vec_fini(s->env, &w->wish_node);
     gv_vec_fini(s->env, &w->wish_domain);
+    gv_vec_fini(s->env, &w->barred);
     gv_vec_fini(s->env, &w->seen_node);
     gv_vec_fini(s->env, &w->seen_domain);
     gv_vec_fini(s->env, &w->choices);
@@ -147,6 +150,13 @@ static uint32_t touch(const gv_problem *p, gv_work *w, uint32_t node) {
     return (uint32_t)w->touched.n - 1;
 }
 
+static void count_in(const gv_problem *p, gv_work *w, uint32_t node, uint32_t change) {
+    w->touched.v[w->touch_of[node] - 1].pods += change;
+    for (uint32_t l = 0; l <= p->t->n_levels; l++) {
+        w->in_domain.v[w->level_at.v[l] + gv_topology_dom(p->t, node, l)] += change;
+    }
+}
+
 static void charge(const gv_problem *p, gv_work *w, const gv_put *put, int sign) {
     uint32_t at = w->touch_of[put->node] - 1;
     int64_t *room = w->rooms.v + (size_t)at * p->s->stride;
@@ -154,11 +164,7 @@ static void charge(const gv_problem *p, gv_work *w, const gv_put *put, int sign)
     for (uint32_t i = 0; i < c->n_needs; i++) {
         room[c->needs[i].resource] += sign * c->needs[i].amount * (int64_t)put->count;
     }
-    uint32_t change = sign < 0 ? put->count : 0u - put->count;
-    w->touched.v[at].pods += change;
-    for (uint32_t l = 0; l <= p->t->n_levels; l++) {
-        w->in_domain.v[w->level_at.v[l] + gv_topology_dom(p->t, put->node, l)] += change;
-    }
+    count_in(p, w, put->node, sign < 0 ? put->count : 0u - put->count);
 }
 
 bool gv_work_put(const gv_problem *p, gv_work *w, uint32_t part, uint32_t node, uint32_t count) {
@@ -178,6 +184,28 @@ void gv_work_back(const gv_problem *p, gv_work *w, size_t to) {
     while (w->puts.n > to) {
         gv_put put = w->puts.v[--w->puts.n];
         charge(p, w, &put, +1);
+    }
+}
+
+bool gv_work_bar(const gv_problem *p, gv_work *w, uint32_t node) {
+    uint32_t at = touch(p, w, node);
+    if (at == GV_NONE || !gv_vec_push(p->s->env, &w->barred, node)) {
+        w->status = GROVE_E_NOMEM;
+        return false;
+    }
+    size_t stride = p->s->stride;
+    memset(w->rooms.v + at * stride, 0, stride * sizeof(int64_t));
+    count_in(p, w, node, 1);
+    return true;
+}
+
+void gv_work_free_barred(const gv_problem *p, gv_work *w) {
+    size_t stride = p->s->stride;
+    while (w->barred.n > 0) {
+        uint32_t node = w->barred.v[--w->barred.n];
+        memcpy(w->rooms.v + (w->touch_of[node] - 1) * stride, gv_node_free(p->s, node),
+               stride * sizeof(int64_t));
+        count_in(p, w, node, UINT32_MAX);
     }
 }
 

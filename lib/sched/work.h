@@ -28,6 +28,11 @@ typedef struct gv_choice {
 
 typedef GV_VEC(uint32_t) gv_u32_vec;
 
+/* Narrowest label domains and hosts that stay without a pod of the gang. */
+typedef struct gv_spare {
+    uint32_t domains, hosts;
+} gv_spare;
+
 /* Memory of one listing of combinations (oracle.c); listings nest a few deep. */
 typedef struct gv_listing_memory {
     gv_word_vec rows, chunks, list_rows, list_keys;
@@ -55,11 +60,13 @@ typedef struct gv_work {
     GV_VEC(uint64_t) stack;    /* patterns of the walk in progress */
     gv_listing_memory listings[GV_LISTINGS];
     uint32_t listing_depth;
-    bool few_hosts;               /* the exact search looks for few hosts before it looks for any */
-    uint32_t likely[8], n_likely; /* narrowest domains that pass the bounds for everything */
-    struct gv_cache *cache;       /* cache.c */
-    struct gv_exact *exact;       /* of the problem in progress, in scratch */
+    gv_spare spare_cap;               /* the exact search can be asked to leave so many empty */
+    uint32_t likely[8], n_likely;     /* narrowest domains that pass the bounds for everything */
+    struct gv_cache *cache;           /* cache.c */
+    struct gv_exact *exact;           /* of the problem in progress, in scratch */
     gv_word_vec heap_rows, heap_keys; /* lent to the exact search */
+    uint16_t *urgency; /* by unit, then by part: how often it found no place; NULL: not asked for */
+    GV_VEC(uint32_t) barred; /* nodes that seem full to greedy passes */
     uint64_t steps, budget;
     grove_status status; /* sticks at the first failure */
 } gv_work;
@@ -120,6 +127,10 @@ bool gv_work_put(const gv_problem *p, gv_work *w, uint32_t part, uint32_t node, 
 /* Takes back every put from index `to` on. */
 void gv_work_back(const gv_problem *p, gv_work *w, size_t to);
 
+/* Makes a node that holds no pods seem full to greedy passes, until all are free again. */
+bool gv_work_bar(const gv_problem *p, gv_work *w, uint32_t node);
+void gv_work_free_barred(const gv_problem *p, gv_work *w);
+
 /* Ends a decision: takes everything back and forgets which nodes were touched. */
 void gv_work_end(const gv_problem *p);
 
@@ -131,9 +142,12 @@ typedef enum gv_pass {
     GV_PASS_LISTED,
     GV_PASS_REVERSED,
     GV_PASS_ROOMY, /* largest first, into the emptiest domains */
-    GV_PASSES
+    GV_PASSES,
+    GV_PASS_URGENT = GV_PASSES /* what failed most often first: gv_work.urgency */
 } gv_pass;
 bool gv_greedy_fill(const gv_problem *p, gv_pass pass, uint32_t dom);
+/* One pass after the other, each with what has failed so far brought forward: at most `passes`. */
+bool gv_greedy_insist(const gv_problem *p, uint32_t dom, uint32_t passes);
 /* Copies of a problem class below a domain, and putting up to `need` pods of a part there. */
 uint32_t gv_greedy_room(const gv_problem *p, uint32_t cls, uint32_t level, uint32_t d);
 uint32_t gv_greedy_spread(const gv_problem *p, uint32_t part, uint32_t need, uint32_t level,
@@ -161,6 +175,13 @@ typedef enum gv_answer { GV_NO, GV_YES, GV_DONT_KNOW } gv_answer;
 /* With most_used > 0: using at most so many of the narrowest label domains, searched for briefly. */
 gv_answer gv_exact_fill(const gv_problem *p, uint32_t dom, uint32_t frontier_limit,
                         uint32_t most_used);
+/*
+ * The same with so many of the domains and hosts below `dom` left empty that could take something; at most
+ * gv_work.spare_cap of either, which stays as it is from gv_exact_begin on. *out_all: how many there are.
+ */
+gv_answer gv_exact_fill_sparing(const gv_problem *p, uint32_t dom, uint32_t frontier_limit,
+                                const gv_spare *spare);
+bool gv_exact_usable(const gv_problem *p, uint32_t dom, uint32_t frontier_limit, gv_spare *out_all);
 /* Forgets what gv_exact_fill has remembered about this problem. */
 void gv_exact_begin(const gv_problem *p);
 /* Gives back what the search borrowed. */
