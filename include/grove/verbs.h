@@ -63,7 +63,8 @@ typedef int32_t grove_kind;
 #define GROVE_KIND_CRD 27                /**< CustomResourceDefinition */
 #define GROVE_KIND_MUTATING_WEBHOOK 28   /**< MutatingWebhookConfiguration */
 #define GROVE_KIND_VALIDATING_WEBHOOK 29 /**< ValidatingWebhookConfiguration */
-#define GROVE_KIND_COUNT 30
+#define GROVE_KIND_CONTROLLERREVISION 30
+#define GROVE_KIND_COUNT 31
 
 /** A part of an object that is written apart from the rest. Since 0.1. */
 typedef int32_t grove_subresource;

@@ -77,6 +77,9 @@ static const gv_kind_info kinds[GV_KIND_COUNT] = {
                                     "validatingwebhookconfigurations",
                                     "validatingwebhookconfiguration", "", false, false, false,
                                     false},
+    [GV_KIND_CONTROLLERREVISION] = {GV_KIND_CONTROLLERREVISION, "apps", "v1", "ControllerRevision",
+                                    "controllerrevisions", "controllerrevision", "", true, false,
+                                    false, false},
 };
 
 const gv_kind_info *gv_kind_get(gv_kind kind) {

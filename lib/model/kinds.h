@@ -40,6 +40,7 @@ typedef enum gv_kind {
     GV_KIND_CRD,
     GV_KIND_MUTATING_WEBHOOK,
     GV_KIND_VALIDATING_WEBHOOK,
+    GV_KIND_CONTROLLERREVISION,
     GV_KIND_COUNT
 } gv_kind;
 

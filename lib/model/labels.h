@@ -22,6 +22,7 @@
 #define GV_LABEL_TEMPLATE_HASH "grove.io/pod-template-hash"
 #define GV_LABEL_INCARNATION "libgrove.io/incarnation" /* an extension */
 #define GV_LABEL_SCHEDULER "grove.io/scheduler-name"
+#define GV_LABEL_REVISION_HASH "controller.kubernetes.io/hash" /* of a ControllerRevision */
 /* Path by which the downward API reads a label of the pod. */
 #define GV_FIELD_OF_LABEL(key) "metadata.labels['" key "']"
 /* Everything below this prefix belongs to Grove: it is never copied from one object to another. */
@@ -41,6 +42,7 @@
 #define GV_COMPONENT_MEMBER "pcsg-podclique"
 #define GV_COMPONENT_CLAIM "resource-claim"
 #define GV_COMPONENT_COMPUTEDOMAIN "pcs-computedomain"
+#define GV_COMPONENT_REVISION "pcs-revision"
 
 /* ---- annotations ---- */
 #define GV_ANNOTATION_UNPROTECTED "grove.io/disable-managed-resource-protection"

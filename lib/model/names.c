@@ -114,6 +114,10 @@ gv_str gv_name_legacy_token_secret(gv_arena *a, gv_str set) {
     return joined(a, set, GV_STR("-initc-sa-token-secret"), GV_STR(""), GV_STR(""));
 }
 
+gv_str gv_name_revision(gv_arena *a, gv_str set, gv_str hash) {
+    return joined(a, set, GV_STR("-"), hash, GV_STR(""));
+}
+
 gv_str gv_name_hostname(gv_arena *a, gv_str clique, int64_t pod_index) {
     return with_index(a, clique, pod_index);
 }

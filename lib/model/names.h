@@ -36,6 +36,8 @@ gv_str gv_name_service_address(gv_arena *a, gv_str service, gv_str ns);
 gv_str gv_name_role(gv_arena *a, gv_str set);         /* Role and RoleBinding */
 gv_str gv_name_token_secret(gv_arena *a, gv_str set); /* <pcs>-ic-sat */
 gv_str gv_name_legacy_token_secret(gv_arena *a, gv_str set);
+/* ControllerRevision: <pcs>-<hash of the template> */
+gv_str gv_name_revision(gv_arena *a, gv_str set, gv_str hash);
 gv_str gv_name_hostname(gv_arena *a, gv_str clique, int64_t pod_index);
 /* ResourceClaim; index < 0: the one for all replicas. */
 gv_str gv_name_claim(gv_arena *a, gv_str owner, int64_t index, gv_str claim_template);

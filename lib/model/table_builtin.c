@@ -402,6 +402,37 @@ static const gv_column events[] = {{"Last Seen", 0, last_seen, NULL, NULL},
                                    {"Name", 1, gv_cell_path, ".metadata.name", NULL},
                                    {NULL}};
 
+/* "podcliqueset.grove.io/s", as kubectl names an object of a group */
+static grove_status revision_controller(const grove_node *revision, const char *arg, int64_t now,
+                                        grove_buf *out) {
+    (void)arg;
+    (void)now;
+    GV_EACH(owner, gv_node_path(revision, "metadata.ownerReferences")) {
+        gv_str version = gv_node_get_str(owner, "apiVersion"),
+               kind = gv_node_get_str(owner, "kind");
+        const char *slash = version.n ? memchr(version.p, '/', version.n) : NULL;
+        gv_str name = gv_node_get_str(owner, "name");
+        if (!gv_node_get_bool(owner, "controller")) {
+            continue;
+        }
+        grove_status st = GROVE_OK;
+        for (size_t i = 0; st == GROVE_OK && i < kind.n; i++) {
+            char c = kind.p[i];
+            st = gv_buf_char(out, c >= 'A' && c <= 'Z' ? (char)(c + 32) : c);
+        }
+        if (st == GROVE_OK && slash) {
+            st = gv_buf_fmt(out, ".%.*s", (int)(slash - version.p), version.p);
+        }
+        return st < 0 ? st : gv_buf_fmt(out, "/%.*s", (int)name.n, name.p);
+    }
+    return gv_buf_c(out, "<none>");
+}
+
+static const gv_column revisions[] = {{"Controller", 0, revision_controller, NULL, NULL},
+                                      {"Revision", 0, gv_cell_path, ".revision", NULL},
+                                      {"Age", 0, gv_cell_age, NULL, NULL},
+                                      {NULL}};
+
 static const gv_column age_only[] = {{"Age", 0, gv_cell_age, NULL, NULL}, {NULL}};
 
 static const gv_column *const by_kind[GROVE_KIND_COUNT] = {
@@ -417,6 +448,7 @@ static const gv_column *const by_kind[GROVE_KIND_COUNT] = {
     [GROVE_KIND_NAMESPACE] = namespaces,
     [GROVE_KIND_PDB] = budgets,
     [GROVE_KIND_EVENT] = events,
+    [GROVE_KIND_CONTROLLERREVISION] = revisions,
 };
 
 const gv_column *gv_table_builtin_column(grove_kind kind, uint32_t i) {

@@ -117,6 +117,15 @@ static gv_rolling read_rolling(const grove_node *strategy) {
     return r;
 }
 
+#define DEFAULT_HISTORY 10
+
+static int64_t read_history(const grove_node *strategy) {
+    bool pairs = read_update(gv_get_str(strategy, "type")) == GV_UPDATE_PAIRS;
+    int64_t limit = gv_opt_or(gv_get_int(strategy, "revisionHistoryLimit"),
+                              pairs ? DEFAULT_HISTORY : 0);
+    return limit > 0 ? limit : 0;
+}
+
 static gv_spread read_spread(const grove_node *constraint) {
     const grove_node *node = typed(constraint, "spread", GROVE_OBJECT);
     gv_str mode = gv_get_str(node, "mode");
@@ -368,6 +377,7 @@ grove_status gv_pcs_read(gv_arena *a, const grove_node *pcs, gv_pcs *out, grove_
         .replicas = gv_get_int(spec, "replicas"),
         .update = read_update(gv_get_str(strategy, "type")),
         .rolling = read_rolling(strategy),
+        .history = read_history(strategy),
         .startup = read_startup(gv_get_str(t, "cliqueStartupType")),
         .priority_class = gv_get_str(t, "priorityClassName"),
         .service_set = service != NULL,

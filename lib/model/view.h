@@ -146,6 +146,7 @@ typedef struct gv_pcs {
     gv_opt_int replicas;
     gv_update update;
     gv_rolling rolling;
+    int64_t history; /* old templates that are kept; 0: none, and no history. An extension */
     gv_startup startup;
     gv_str priority_class;
     bool service_set;       /* headlessServiceConfig is there */

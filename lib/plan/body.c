@@ -228,6 +228,9 @@ static void build(gv_body *body) {
     case GV_KIND_COMPUTEDOMAIN:
         gv_build_computedomain(body);
         break;
+    case GV_KIND_CONTROLLERREVISION:
+        gv_build_revision(body);
+        break;
     case GV_KIND_PODCLIQUESCALINGGROUP:
         gv_build_scalinggroup(body);
         break;
@@ -243,7 +246,7 @@ static void build(gv_body *body) {
 
 grove_status gv_object_build(const gv_want *w, uint32_t object, const gv_body_args *args,
                              grove_builder *b, grove_error *err) {
-    static const gv_body_args none = {{NULL, 0}, NULL};
+    static const gv_body_args none = {{NULL, 0}, NULL, 0};
     const gv_want_object *o = &w->objects[object];
     const gv_template *t = o->replica < 0 || o->replica >= (int64_t)w->n_replicas
                                ? w->current

@@ -64,6 +64,7 @@ void gv_build_computedomain(gv_body *body);
 void gv_build_scalinggroup(gv_body *body);
 void gv_build_podclique(gv_body *body);
 void gv_build_podgang(gv_body *body);
+void gv_build_revision(gv_body *body);
 
 /* topology.c: the constraint with node label keys for domains, or nothing when none of them is known. */
 void gv_write_topology(grove_builder *b, const gv_template *t, const gv_topology *constraint);

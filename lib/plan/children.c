@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "plan/delta.h"
+#include "plan/revisions.h"
 
 #define RIVAL_RETRY_NS (30 * GV_NS_PER_S)
 
@@ -80,6 +81,8 @@ static const char *error_code(const gv_want_object *o) {
                                             : "ERR_SYNC_PCLQ_RESOURCE_CLAIM";
     case GV_KIND_COMPUTEDOMAIN:
         return "ERR_SYNC_COMPUTEDOMAIN";
+    case GV_KIND_CONTROLLERREVISION:
+        return "ERR_SYNC_CONTROLLERREVISION";
     default:
         return "ERR_SYNC_PODGROUP";
     }
@@ -125,7 +128,7 @@ static target find(const gv_work *w, uint32_t at) {
 }
 
 static grove_status build(gv_work *w, const target *t, gv_str owner_uid, grove_doc **out) {
-    gv_body_args args = {.owner_uid = owner_uid};
+    gv_body_args args = {.owner_uid = owner_uid, .revision = w->next_revision};
     grove_status status = gv_object_build(w->want, t->at, &args, w->b, w->err);
     return status < 0 ? status : grove_builder_finish(w->b, out, w->err);
 }
@@ -232,6 +235,9 @@ static extent follows(gv_work *w, const target *t) {
     if (t->want->kind == GV_KIND_PODGANG) {
         return NOTHING; /* written with its members */
     }
+    if (t->want->kind == GV_KIND_CONTROLLERREVISION) {
+        return NOTHING; /* its number and labels: revisions.c */
+    }
     if (t->want->create_only) {
         return IDENTITY;
     }
@@ -294,6 +300,9 @@ static grove_status sync_object(gv_work *w, uint32_t at) {
                 !gv_object_is_terminating(t.owner);
     if (t.skip || !held) {
         return GROVE_OK; /* its owner comes first, or is on its way out */
+    }
+    if (t.rival != NULL && gv_revision_is_free(t.rival)) {
+        return GROVE_OK; /* taken over by the step before this one */
     }
     if (t.rival != NULL) {
         bool account = t.want->kind == GV_KIND_SERVICEACCOUNT &&

@@ -400,7 +400,7 @@ static int64_t claims_of(const gv_sharing *sharing, uint32_t n, int64_t replicas
 /* Upper bounds; what turns out to be refused leaves its place unused. */
 static bool count_objects(run *r) {
     const gv_template *now = r->in->current;
-    int64_t n = 4; /* ServiceAccount, Role, RoleBinding, Secret */
+    int64_t n = 5; /* ServiceAccount, Role, RoleBinding, Secret, ControllerRevision */
     int64_t problems = 0;
     n += claims_of(now->pcs.sharing, now->pcs.n_sharing, r->w->n_replicas);
     problems += now->pcs.n_sharing;
@@ -507,6 +507,16 @@ static void add_accounts(run *r) {
         ->create_only = true;
 }
 
+/* What the set's template is, before anything is made of it. */
+static void add_revision(run *r) {
+    const gv_template *now = r->in->current;
+    if (now->pcs.history > 0) {
+        gv_str name = gv_name_revision(r->a, r->w->set, now->own_generation_hash);
+        add_object(r, GV_KIND_CONTROLLERREVISION, name, -1, GV_COMPONENT_REVISION)->create_only =
+            true;
+    }
+}
+
 static void add_hpas(run *r, const gv_want_replica *rep) {
     const gv_template *t = rep->t;
     for (uint32_t h = 0; h < t->n_hpas; h++) {
@@ -527,6 +537,7 @@ static void add_hpas(run *r, const gv_want_replica *rep) {
 /* Accounts, Services, HPAs, ComputeDomains, claims of the set. */
 static void add_first_stage(run *r) {
     const gv_template *now = r->in->current;
+    add_revision(r);
     add_accounts(r);
     for (uint32_t i = 0; i < r->w->n_replicas; i++) {
         const gv_want_replica *rep = &r->replicas[i];

@@ -200,6 +200,7 @@ typedef struct gv_gang_refs {
 typedef struct gv_body_args {
     gv_str owner_uid;         /* "": left out of the owner reference */
     const gv_gang_refs *refs; /* PodGang: one entry per PodGroup; NULL: all empty */
+    int64_t revision;         /* ControllerRevision: its number; 0: the first */
 } gv_body_args;
 
 /* Appends the object as one value (key NULL) to the builder. */

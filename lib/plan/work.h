@@ -229,6 +229,7 @@ typedef struct gv_work {
     gv_work_gang *gangs;
     gv_work_replica *replicas;
     gv_work_pairs pairs;
+    int64_t next_revision; /* number of a ControllerRevision that this plan makes */
 
     GV_VEC(gv_act) acts;
     GV_VEC(gv_wait_note) waits;
@@ -313,6 +314,7 @@ grove_status gv_step_observe(gv_work *w);   /* observe.c: match by name and owne
 grove_status gv_step_facts(gv_work *w);     /* facts.c: counts, breaches, sticky facts */
 grove_status gv_step_rollout(gv_work *w);   /* rollout.c: progress of set, groups, cliques */
 grove_status gv_step_terminate(gv_work *w); /* terminate.c: gang termination */
+grove_status gv_step_revisions(gv_work *w); /* revisions.c: the history of templates */
 grove_status gv_step_children(gv_work *w);  /* children.c: create, patch, delete */
 grove_status gv_step_failures(gv_work *w); /* failure.c: units whose pods stand and fall together */
 grove_status gv_step_pods(gv_work *w);     /* pods.c */

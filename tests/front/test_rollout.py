@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""grovectl rollout on a cluster that is served over HTTP: paused, started anew, resumed, through."""
+"""grovectl rollout on a cluster that is served over HTTP: paused, started anew, resumed, through, and back again."""
 import argparse
 import subprocess
 import time
@@ -21,8 +21,8 @@ def rolling_set(strategy):
 
 
 class Rollout(unittest.TestCase):
-    def rollout(self, verb, name):
-        r = subprocess.run([OPTIONS.grovectl, 'rollout', verb, name, '--kubeconfig', self.groved.kubeconfig],
+    def rollout(self, verb, name, *words):
+        r = subprocess.run([OPTIONS.grovectl, 'rollout', verb, name, '--kubeconfig', self.groved.kubeconfig, *words],
                            capture_output=True, text=True, timeout=60)
         return r.returncode, r.stdout + r.stderr
 
@@ -65,6 +65,40 @@ class Rollout(unittest.TestCase):
         self.assertEqual(self.rollout('restart', 'rollingrecreate')[0], 0)
         self.assertEqual(self.rollout('status', 'rollingrecreate')[0], 1)
         self.until_through('rollingrecreate')
+
+    def image(self, name, value=None):
+        path = f'{SETS}/{name}'
+        if value:
+            patch = [{'op': 'replace', 'path': '/spec/template/cliques/0/spec/podSpec/containers/0/image', 'value': value}]
+            self.assertEqual(self.groved.ask('PATCH', path, patch, 'application/json-patch+json')[0], 200)
+        return self.groved.ask('GET', path)[2]['spec']['template']['cliques'][0]['spec']['podSpec']['containers'][0]['image']
+
+    def test_history(self):
+        self.make('Coherent')
+        self.assertEqual(self.rollout('undo', 'coherent')[0], 1)  # there is nothing before it
+        self.image('coherent', 'c:2')
+        self.until_through('coherent')
+        code, text = self.rollout('history', 'coherent')
+        self.assertEqual((code, [line.split()[0] for line in text.splitlines()]), (0, ['REVISION', '1', '2']), text)
+        self.assertTrue(all(line.endswith(' w') for line in text.splitlines()[1:]), text)
+        self.assertIn('image: c:1', self.rollout('history', 'coherent', '--revision', '1')[1])
+        code, text = self.rollout('diff', 'coherent')
+        self.assertEqual((code, text), (1, 'revision 1 -> revision 2\n'
+                                           '~ cliques[w].spec.podSpec.containers[c].image: "c:1" -> "c:2"\n'))
+        self.assertEqual(self.rollout('diff', 'coherent', '--revision', '2')[0], 0)
+        self.assertIn('as in revision 1', self.rollout('undo', 'coherent', '--to-revision', '1')[1])
+        self.until_through('coherent')
+        self.assertEqual((self.image('coherent'), self.annotations('coherent')), ('c:1', {'a': 'b'}))
+        self.assertEqual([line.split()[0] for line in self.rollout('history', 'coherent')[1].splitlines()], ['REVISION', '2', '3'])
+        self.assertIn('no revision 1', self.rollout('undo', 'coherent', '--to-revision', '1')[1])
+        self.assertEqual(self.rollout('undo', 'coherent', '--revision', '2')[0], 2)
+
+    def test_no_history(self):
+        self.make('RollingRecreate')
+        for verb in ('history', 'diff', 'undo'):
+            code, text = self.rollout(verb, 'rollingrecreate')
+            self.assertEqual(code, 1)
+            self.assertIn('has no history', text)
 
     def test_nobody(self):
         self.assertEqual(self.rollout('restart', 'nobody')[0], 1)

@@ -16,6 +16,7 @@ TOGETHER = {'list': 'watch', 'watch': 'watch', 'get': None, 'update': 'update', 
 # Used by what a trial cannot bring about: an event that is told again and again.
 SELDOM = {'patch events.events.k8s.io'}
 LONGEST = 30  # seconds for a step that never comes to its end
+APPS = '/apis/apps/v1'
 BINDING = '/apis/grove.io/v1alpha1/clustertopologybindings'
 LEVELS = [{'domain': 'block', 'key': 'live.libgrove.io/block'}, {'domain': 'rack', 'key': 'live.libgrove.io/rack'}]
 
@@ -65,6 +66,7 @@ class Drive:
         route['spec']['autoScalingConfig'] = scale
         group = {'name': 'cell', 'cliqueNames': ['lead', 'work'], 'replicas': 2, 'minAvailable': 1, 'scaleConfig': scale}
         full = a_set(self.ns, replicas=2, cliques=[route, lead, work], groups=[group])
+        full['spec']['updateStrategy'] = {'type': 'RollingRecreate', 'revisionHistoryLimit': 1}
         full['spec']['template'].update(
             cliqueStartupType='CliqueStartupTypeInOrder', headlessServiceConfig={'publishNotReadyAddresses': True},
             resourceClaimTemplates=[{'name': 'link', 'templateSpec': {'spec': {'devices': {'requests': [
@@ -111,7 +113,7 @@ class Drive:
         managed = 'app.kubernetes.io/managed-by%3Dgrove-operator'
         for base, plural in (('/api/v1', 'services'), ('/api/v1', 'serviceaccounts'), ('/api/v1', 'secrets'),
                              ('/apis/rbac.authorization.k8s.io/v1', 'roles'), ('/apis/rbac.authorization.k8s.io/v1', 'rolebindings'),
-                             ('/apis/scheduling.run.ai/v2alpha2', 'podgroups'), ('/apis/resource.k8s.io/v1', 'resourceclaims')):
+                             (APPS, 'controllerrevisions'), ('/apis/scheduling.run.ai/v2alpha2', 'podgroups'), ('/apis/resource.k8s.io/v1', 'resourceclaims')):
             for obj in self.c.items(f'{base}/namespaces/{self.ns}/{plural}?labelSelector={managed}'):
                 labels = {'app.kubernetes.io/part-of': 'somebody', 'app.kubernetes.io/component': 'else'}
                 self.change(self.at(plural, obj['metadata']['name'], base), {'metadata': {'labels': labels}})
@@ -129,18 +131,20 @@ class Drive:
         return all(p['spec']['containers'][0]['image'] == 'example.com/a:2' for p in pods) and self.is_up()
 
     def shrink(self):
-        """A replica less, and no autoscalers any more."""
+        """A replica less, no autoscalers any more and no history."""
         pcs = self.c.get(self.at('podcliquesets', 'demo'))
         for one in pcs['spec']['template']['cliques']:
             one['spec'].pop('autoScalingConfig', None)
         template = {'cliques': pcs['spec']['template']['cliques']}
-        self.change(self.at('podcliquesets', 'demo'), {'spec': {'replicas': 1, 'template': template}})
+        self.change(self.at('podcliquesets', 'demo'), {'spec': {'replicas': 1, 'template': template,
+                                                                'updateStrategy': {'revisionHistoryLimit': 0}}})
         self.change(self.at('podcliquesets', 'claimed'), {'spec': {'replicas': 1}})
 
     def is_shrunk(self):
         gone = (GROVE, 'podcliquescalinggroups', 'demo-1-cell'), ('/api/v1', 'services', 'demo-1'), \
             ('/apis/autoscaling/v2', 'horizontalpodautoscalers', 'demo-0-route')
-        return not any(self.is_there(plural, name, base) for base, plural, name in gone)
+        history = self.c.items(f'{APPS}/namespaces/{self.ns}/controllerrevisions')
+        return not history and not any(self.is_there(plural, name, base) for base, plural, name in gone)
 
     def is_gone(self):
         return not self.c.items(f'{GROVE}/namespaces/{self.ns}/podcliquesets')

@@ -9,7 +9,8 @@ ELECTION = {'leaderElection': {'enabled': True}}
 KINDS = ('apis/grove.io/v1alpha1', 'podcliquesets podcliques podcliquescalinggroups'), \
     ('apis/scheduler.grove.io/v1alpha1', 'podgangs'), ('apis/scheduling.run.ai/v2alpha2', 'podgroups'), \
     ('api/v1', 'pods services serviceaccounts secrets'), ('apis/rbac.authorization.k8s.io/v1', 'roles rolebindings'), \
-    ('apis/autoscaling/v2', 'horizontalpodautoscalers'), ('apis/resource.k8s.io/v1', 'resourceclaims')
+    ('apis/autoscaling/v2', 'horizontalpodautoscalers'), ('apis/apps/v1', 'controllerrevisions'), \
+    ('apis/resource.k8s.io/v1', 'resourceclaims')
 
 
 def clique(name, pods, minimum=None):

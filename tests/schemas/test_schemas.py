@@ -156,6 +156,15 @@ class Cluster(Case):
         self.assertTrue(fit['gangs'])
         self.holds('fit', fit)
 
+    def test_rollout(self):
+        scenario = text_of(os.path.join(ROOT, 'tests', 'scenarios', 'ext-coherent.yaml'))
+        config = self.file('extensions.yaml', text_of(os.path.join(ROOT, 'tests', 'scenarios', 'extensions.yaml')))
+        path = self.file('cut.yaml', scenario[:scenario.index('  - after: 5m')].replace('config: extensions.yaml', f'config: {config}'))
+        state = self.file('midway.json', self.grovectl('sim', '--scenario', path, '-o', 'json', status=(0, 1)))
+        document = json.loads(self.grovectl('rollout', 'status', 'cell', '--cluster', state, '-o', 'json', status=(1,)))
+        self.holds('rollout-status', document)
+        self.assertEqual((document['through'], document['held']['reason'], len(document['roles'])), (False, 'Progressing', 2))
+
     def test_explanation(self):
         hungry = text_of(manifest(4))
         state = self.file('full.json', self.grovectl('sim', self.file('set.yaml', hungry), '--nodes', 'nodes=1,cpu=0,gpu=0,pods=1', '-o', 'json'))

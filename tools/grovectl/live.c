@@ -107,6 +107,9 @@ int live_read(grove_env *env, const live_access *access, io_objects *objects) {
     for (size_t i = 0; code == EXIT_OK && i < sizeof looked_at / sizeof *looked_at; i++) {
         code = read_kind(env, &e, looked_at[i], objects);
     }
+    if (code == EXIT_OK && access->also != GROVE_KIND_NONE) {
+        code = read_kind(env, &e, access->also, objects);
+    }
     errand_end(&e);
     return code;
 }

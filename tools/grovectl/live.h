@@ -8,7 +8,8 @@
 typedef struct live_access {
     const char *kubeconfig; /* NULL: found as usual */
     const char *context;
-    int asked; /* one of the options was given, or the verb always reads a cluster */
+    int asked;    /* one of the options was given, or the verb always reads a cluster */
+    int32_t also; /* a kind that is read beside the usual ones; 0: none */
 } live_access;
 
 /* 1 when `word` is one of these options and was taken with its value. */

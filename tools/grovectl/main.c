@@ -15,7 +15,7 @@ const verb grovectl_verbs[] = {
     {"sim", "manifests and scenarios on the embedded cluster", cmd_sim},
     {"demo", "the main job on the embedded cluster", cmd_demo},
     {"explain", "why an object of a cluster waits", cmd_explain},
-    {"rollout", "how far an update is; pause, resume or restart it", cmd_rollout},
+    {"rollout", "how far an update is; pause, resume, restart, undo it", cmd_rollout},
     {"plan", "what scaling a role would bring, and which ratio is the bottleneck", cmd_plan},
     {"fit", "would manifests find room on a cluster", cmd_fit},
     {"whatif", "which gangs keep room when nodes go or come", cmd_whatif},

@@ -55,11 +55,17 @@ static void on_event(void *ctx, const grove_event *event) {
 
 /* What this configuration never needs is not watched: fewer rights, less memory, no traffic at rest. */
 static void narrow(const live *d, tap_options *o, int binds) {
-    static const grove_kind labelled[] = {GROVE_KIND_SERVICE,       GROVE_KIND_SERVICEACCOUNT,
-                                          GROVE_KIND_SECRET,        GROVE_KIND_ROLE,
-                                          GROVE_KIND_HPA,           GROVE_KIND_ROLEBINDING,
-                                          GROVE_KIND_RESOURCECLAIM, GROVE_KIND_COMPUTEDOMAIN,
-                                          GROVE_KIND_KAI_PODGROUP,  GROVE_KIND_VOLCANO_PODGROUP};
+    static const grove_kind labelled[] = {GROVE_KIND_SERVICE,
+                                          GROVE_KIND_SERVICEACCOUNT,
+                                          GROVE_KIND_SECRET,
+                                          GROVE_KIND_ROLE,
+                                          GROVE_KIND_HPA,
+                                          GROVE_KIND_ROLEBINDING,
+                                          GROVE_KIND_RESOURCECLAIM,
+                                          GROVE_KIND_COMPUTEDOMAIN,
+                                          GROVE_KIND_KAI_PODGROUP,
+                                          GROVE_KIND_VOLCANO_PODGROUP,
+                                          GROVE_KIND_CONTROLLERREVISION};
     o->selector = MANAGED;
     for (size_t i = 0; i < sizeof labelled / sizeof *labelled; i++) {
         o->ours[labelled[i]] = 1;

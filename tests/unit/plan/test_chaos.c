@@ -141,6 +141,65 @@ static void check_indices(history *h) {
     }
 }
 
+static bool has_hash(const object *revision, const char *hash) {
+    const grove_node *hashes = grove_node_at_path(grove_doc_root(revision->doc), "/data/hashes");
+    for (const grove_node *h = grove_node_first(hashes); h; h = grove_node_next(hashes, h)) {
+        if (strcmp(grove_node_text(h), hash) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What something living was made from is not forgotten, if it ever was written down. */
+static void check_history(history *h) {
+    const object *revisions[STEPS * 4];
+    uint32_t n = 0, n_gone = 0;
+    for (uint32_t i = 0; i < h->c.n; i++) {
+        const object *o = &h->c.objects[i];
+        if (o->kind == GV_KIND_CONTROLLERREVISION && n < sizeof revisions / sizeof *revisions) {
+            revisions[n++] = o;
+            n_gone += o->gone;
+        }
+    }
+    for (uint32_t i = 0; i < h->c.n; i++) {
+        const object *o = &h->c.objects[i];
+        const grove_node *root = n_gone > 0 && !o->gone ? grove_doc_root(o->doc) : NULL;
+        const char *hash = grove_node_text(
+            grove_node_at_path(root, "/metadata/labels/grove.io~1pod-template-hash"));
+        if (!hash || cluster_ended(o) || grove_node_at_path(root, "/metadata/deletionTimestamp")) {
+            continue;
+        }
+        bool was = false, is = false;
+        for (uint32_t k = 0; k < n; k++) {
+            bool told = has_hash(revisions[k], hash);
+            was = was || told;
+            is = is || (told && !revisions[k]->gone);
+        }
+        assert_true(is || !was);
+    }
+}
+
+/* At rest: the template in force has the highest number, and no more than the limit stand beside it. */
+static void check_rest(history *h, int64_t limit) {
+    const char *hash = grove_node_text(
+        cluster_node(&h->c, GV_KIND_PODCLIQUESET, "s", "/status/currentGenerationHash"));
+    int64_t highest = 0, number = 0, in_force = -1;
+    for (uint32_t i = 0; i < h->c.n; i++) {
+        const object *o = &h->c.objects[i];
+        if (o->gone || o->kind != GV_KIND_CONTROLLERREVISION) {
+            continue;
+        }
+        assert_int_equal(
+            grove_node_int64(grove_node_at_path(grove_doc_root(o->doc), "/revision"), &number), 0);
+        assert_int_not_equal(number, highest);
+        highest = number > highest ? number : highest;
+        in_force = strcmp(o->name + 2, hash) == 0 ? number : in_force;
+    }
+    assert_int_equal(in_force, highest);
+    assert_true(cluster_count(&h->c, GV_KIND_CONTROLLERREVISION) <= limit + 1);
+}
+
 static void pause_or_bound(history *h) {
     static const char *const bounds[] = {"{\"paused\":true}", "{\"paused\":false}",
                                          "{\"maxUnavailable\":1}", "{\"maxUnavailable\":\"50%\"}",
@@ -191,6 +250,11 @@ static void run(uint64_t seed, const char *set, bool pairs) {
     gv_prng_seed(&h.r, seed);
     cluster_open(&h.c, "s");
     cluster_add(&h.c, set);
+    int64_t limit = (int64_t)draw(&h, 3) + 1;
+    char text[96];
+    snprintf(text, sizeof text, "{\"spec\":{\"updateStrategy\":{\"revisionHistoryLimit\":%d}}}",
+             (int)limit);
+    cluster_merge(&h.c, GV_KIND_PODCLIQUESET, "s", text);
     for (int i = 0; i < STEPS; i++) {
         step(&h);
         for (uint64_t k = draw(&h, 4); k > 0; k--) {
@@ -202,6 +266,7 @@ static void run(uint64_t seed, const char *set, bool pairs) {
             cluster_run_pods(&h.c);
         }
         check_indices(&h);
+        check_history(&h);
     }
     h.c.keep_permille = 1000;
     if (pairs) {
@@ -224,6 +289,7 @@ static void run(uint64_t seed, const char *set, bool pairs) {
     assert_int_equal(cluster_int(&h.c, GV_KIND_PODCLIQUESET, "s", "/status/updatedReplicas"),
                      replicas);
     assert_null(cluster_node(&h.c, GV_KIND_PODCLIQUESET, "s", "/status/lastErrors"));
+    check_rest(&h, limit);
     cluster_delete(&h.c, GV_KIND_PODCLIQUESET, "s");
     cluster_settle(&h.c, 20);
     for (uint32_t i = 0; i < h.c.n; i++) {

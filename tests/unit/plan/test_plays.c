@@ -341,7 +341,7 @@ static void one_play(const char *relative, void *ctx) {
 
 static void test_plays(void **state) {
     (void)state;
-    assert_int_equal(test_each_file("tests/golden/plan", ".yaml", one_play, NULL), 23);
+    assert_int_equal(test_each_file("tests/golden/plan", ".yaml", one_play, NULL), 24);
 }
 
 int main(void) {
