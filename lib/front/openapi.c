@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * OpenAPI v3 as far as clients decide by it: which paths exist, which query parameters writes take, and the
- * schemas: whole ones of Grove's kinds and of what a pod's spec is, the outline of other built-in kinds.
+ * schemas: whole ones of Grove's kinds and of what a pod's spec is, the outline of every other kind.
  */
 #include "front/parts.h"
 
@@ -150,14 +150,16 @@ static grove_status put_pod_spec(grove_builder *b, grove_env *env) {
     return st;
 }
 
-/* The outline of a built-in kind: its members, and for a pod its spec. */
+/* What an object has where its schema says no more: its members, and for a pod its spec. */
 static grove_status put_outline(grove_builder *b, grove_env *env, grove_kind kind) {
     char name[256];
     grove_status st = GROVE_OK;
     schema_name(kind, name, sizeof name);
     grove_builder_open_object(b, name);
     grove_builder_string(b, "type", "object");
-    grove_builder_string(b, "description", "A built-in kind of Kubernetes.");
+    grove_builder_string(b, "description",
+                         grove_kind_is_custom(kind) ? "A kind whose fields are not described here."
+                                                    : "A built-in kind of Kubernetes.");
     grove_builder_open_object(b, "properties");
     put_property(b, "apiVersion", "string", "Group and version of this form of the object.");
     put_property(b, "kind", "string", "The kind of the object.");
@@ -169,6 +171,9 @@ static grove_status put_outline(grove_builder *b, grove_env *env, grove_kind kin
     }
     put_property(b, "status", "object", "What is.");
     grove_builder_close(b);
+    if (grove_kind_is_custom(kind)) { /* whatever there is, it is not unknown */
+        grove_builder_bool(b, "x-kubernetes-preserve-unknown-fields", 1);
+    }
     grove_builder_open_array(b, GVK);
     put_gvk(b, NULL, kind);
     grove_builder_close(b);
@@ -185,7 +190,9 @@ static grove_status put_schema(grove_builder *b, grove_env *env, grove_kind kind
     grove_status st = read_crd(env, kind, &crd);
     const grove_node *schema = grove_node_at_path(crd ? grove_doc_root(crd) : NULL,
                                                   "/spec/versions/0/schema/openAPIV3Schema");
-    if (st == GROVE_OK && schema) {
+    if (st == GROVE_OK && !schema) { /* of somebody else, without a definition of ours */
+        st = put_outline(b, env, kind);
+    } else if (st == GROVE_OK) {
         schema_name(kind, name, sizeof name);
         grove_builder_open_object(b, name);
         for (const grove_node *m = grove_node_first(schema); m; m = grove_node_next(schema, m)) {

@@ -93,6 +93,24 @@ class Discovery(Case):
         self.assertIn('fieldValidation', [p['name'] for p in write['parameters']])
         self.assertEqual(write['x-kubernetes-group-version-kind']['kind'], 'PodCliqueSet')
 
+    def test_openapi_has_a_schema_of_each_kind(self):
+        paths = self.ask('GET', '/openapi/v3')['paths']
+        versions = ['api/v1'] + [f"apis/{v['groupVersion']}" for g in self.ask('GET', '/apis')['groups'] for v in g['versions']]
+        told = {}
+        for version in versions:
+            if version in paths:
+                schemas = self.ask('GET', paths[version]['serverRelativeURL'])['components']['schemas'].values()
+                told.update({(g['group'], g['version'], g['kind']): s for s in schemas for g in s['x-kubernetes-group-version-kind']})
+            stored = [r for r in self.ask('GET', f'/{version}')['resources'] if 'watch' in r['verbs'] and '/' not in r['name']]
+            group, _, number = version.partition('/')[2].rpartition('/')
+            for resource in stored:
+                with self.subTest(version, kind=resource['kind']):
+                    schema = told[(group, number, resource['kind'])]
+                    self.assertEqual(schema['type'], 'object')
+                    self.assertIn('description', schema)
+                    self.assertIn('metadata', schema['properties'])
+        self.assertGreater(len(told), 25)
+
 
 class Objects(Case):
     def test_a_set_becomes_pods_and_goes_away(self):

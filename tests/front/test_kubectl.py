@@ -176,6 +176,10 @@ class Kubectl(KubectlCase):
         text = self.run_once('explain', 'pcs.spec.template')
         self.assertRegex(text, r'(?m)^FIELD: template <Object>$')
         self.assertRegex(text, r'(?m)^  cliques\t<\[\]Object> -required-$')
+        for kind in ('configmaps', 'nodes', 'resourceclaims', 'computedomains', 'topologies.kai.scheduler', 'podgroups.scheduling.run.ai',
+                     'podgroups.scheduling.volcano.sh', 'queues.scheduling.volcano.sh'):
+            with self.subTest(kind):
+                self.assertRegex(self.run_once('explain', kind), r'(?m)^  metadata\t<')
 
     def test_what_there_is(self):
         text = self.run_once('api-resources')

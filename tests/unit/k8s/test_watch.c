@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <grove/kinds.h>
+
 #include "fake.h"
 #include "support/files.h"
 #include "support/oom.h"
@@ -301,7 +303,7 @@ static void kind_unknown(void **state) {
 static void installed(fake *f, const char *method, const char *url, const char *body,
                       fake_answer *out) {
     static const char list[] =
-        "{\"kind\":\"PodGroupList\",\"metadata\":{\"resourceVersion\":\"9\"},\"items\":[{"
+        "{\"kind\":\"SomeList\",\"metadata\":{\"resourceVersion\":\"9\"},\"items\":[{"
         "\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"8\"}}]}";
     if (f->n_sent < 3) {
         missing(f, method, url, body, out);
@@ -312,19 +314,42 @@ static void installed(fake *f, const char *method, const char *url, const char *
     }
 }
 
+/* Each kind that a cluster may lack: it is installed while we run, and found, on its own path. */
 static void kind_found_later(void **state) {
     (void)state;
-    world w = {.f = {.piece = 100}};
-    open_world(&w, installed, 0);
-    begin(&w.b, GROVE_KIND_KAI_PODGROUP, NULL);
-    (void)look(&w.b, START, &w.s);
-    (void)look(&w.b, START + 60 * SECOND, &w.s);
-    assert_string_equal(w.s.text, "SYNCED 0\n");
-    (void)look(&w.b, START + 120 * SECOND, &w.s);
-    assert_string_equal(w.s.text, "SYNCED 0\nADDED PodGroup/a 8\n");
-    assert_non_null(strstr(w.f.log[w.f.n_sent - 1], "watch=1"));
-    assert_non_null(strstr(w.f.log[w.f.n_sent - 1], "resourceVersion=9"));
-    close_world(&w);
+    static const struct {
+        grove_kind kind;
+        const char *path;
+    } rows[] = {
+        {GROVE_KIND_KAI_PODGROUP, "/apis/scheduling.run.ai/v2alpha2/namespaces/streams/podgroups?"},
+        {GROVE_KIND_KAI_TOPOLOGY, "/apis/kai.scheduler/v1alpha1/topologies?"},
+        {GROVE_KIND_VOLCANO_PODGROUP,
+         "/apis/scheduling.volcano.sh/v1beta1/namespaces/streams/podgroups?"},
+        {GROVE_KIND_VOLCANO_QUEUE, "/apis/scheduling.volcano.sh/v1beta1/queues?"},
+        {GROVE_KIND_COMPUTEDOMAIN,
+         "/apis/resource.nvidia.com/v1beta1/namespaces/streams/computedomains?"},
+        {GROVE_KIND_RESOURCECLAIM, "/apis/resource.k8s.io/v1/namespaces/streams/resourceclaims?"},
+        {GROVE_KIND_RESOURCECLAIMTEMPLATE,
+         "/apis/resource.k8s.io/v1/namespaces/streams/resourceclaimtemplates?"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        world w = {.f = {.piece = 100}};
+        char want[100];
+        open_world(&w, installed, 0);
+        begin(&w.b, rows[i].kind, NULL);
+        (void)look(&w.b, START, &w.s);
+        (void)look(&w.b, START + 60 * SECOND, &w.s);
+        assert_string_equal(w.s.text, "SYNCED 0\n");
+        (void)look(&w.b, START + 120 * SECOND, &w.s);
+        (void)snprintf(want, sizeof want, "SYNCED 0\nADDED %s/a 8\n",
+                       grove_kind_name(rows[i].kind));
+        assert_string_equal(w.s.text, want);
+        const char *last = w.f.log[w.f.n_sent - 1];
+        assert_non_null(strstr(last, rows[i].path));
+        assert_non_null(strstr(last, "watch=1"));
+        assert_non_null(strstr(last, "resourceVersion=9"));
+        close_world(&w);
+    }
 }
 
 static void down(fake *f, const char *method, const char *url, const char *body, fake_answer *out) {
