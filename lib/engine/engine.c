@@ -227,6 +227,26 @@ static bool is_setting(gv_kind kind) {
            kind == GV_KIND_RESOURCECLAIMTEMPLATE || kind == GV_KIND_VOLCANO_QUEUE;
 }
 
+static void tell_refused(const grove_engine *e, const gv_pod *pod) {
+    const char *fields[] = {"namespace", pod->head.ns, "name", pod->head.name,
+                            "node",      pod->node,    NULL};
+    gv_log(e->env, GROVE_LOG_WARN, "engine", "GRV5003",
+           "the kubelet refused the pod: what it asked for counts as taken there for a while",
+           fields);
+}
+
+static grove_status follow_room(grove_engine *e, const gv_pod *pod, gv_str uid, grove_error *err) {
+    uint32_t node = 0;
+    bool refused = pod && gv_pod_is_refused(pod) && pod->gang[0] &&
+                   gv_view_place(&e->view, uid, &node);
+    grove_status st = gv_view_sync_pod(&e->view, pod, uid, err);
+    if (st == GROVE_OK && refused) {
+        tell_refused(e, pod);
+        st = gv_view_refuse(&e->view, pod, node, e->now, err);
+    }
+    return st;
+}
+
 /* A pod's room and its gang, before and after: `gang` names the one to look at. */
 static grove_status follow_pod(grove_engine *e, gv_str ns, gv_str name, gv_str uid,
                                grove_error *err) {
@@ -239,7 +259,7 @@ static grove_status follow_pod(grove_engine *e, gv_str ns, gv_str name, gv_str u
         }
         uid = gv_str_c(pod->head.uid);
     }
-    grove_status st = gv_view_sync_pod(&e->view, pod, uid, err);
+    grove_status st = follow_room(e, pod, uid, err);
     if (st == GROVE_OK && pod && pod->gang[0]) {
         st = gv_engine_check_gang(e, ns, gv_str_c(pod->gang));
         st = st < 0 ? st : gv_engine_check_followers(e, pod);
@@ -369,7 +389,7 @@ static grove_status follow_uncovered(grove_engine *e, gv_kind kind, gv_str ns, g
     if (!o || (o->u.head.flags & GV_HEAD_EXPECTED) != 0) {
         return GROVE_OK;
     }
-    return gv_view_sync_pod(&e->view, &o->u.pod, gv_str_c(o->u.head.uid), err);
+    return follow_room(e, &o->u.pod, gv_str_c(o->u.head.uid), err);
 }
 
 static grove_status on_read_back(grove_engine *e, const gv_in_flight *f, const grove_completion *c,

@@ -237,14 +237,19 @@ static grove_status look_when_due(grove_engine *e, int64_t now) {
 }
 
 int64_t gv_engine_gangs_deadline(const grove_engine *e) {
-    int64_t spared = gv_victims_spared_until(e);
-    return spared < e->look_at ? spared : e->look_at;
+    int64_t first = gv_victims_spared_until(e), refused = gv_view_refusals_until(&e->view);
+    first = refused < first ? refused : first;
+    return first < e->look_at ? first : e->look_at;
 }
 
 grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *err) {
     grove_status looked = gv_victims_review(e, now);
     looked = looked < 0 ? looked : look_when_due(e, now);
     bool room = looked == GROVE_OK && gv_store_take_capacity_mark(e->store);
+    if (looked == GROVE_OK && gv_view_end_refusals(&e->view, now)) {
+        gv_laws_outside(e); /* time has passed */
+        room = true;
+    }
     if (room) {
         looked = gv_gangs_mark_waiting(e);
     }

@@ -44,6 +44,7 @@ void gv_view_fini(gv_view *v) {
     gv_map_fini(&v->topologies);
     gv_vec_fini(v->env, &v->requests);
     gv_vec_fini(v->env, &v->notes);
+    gv_vec_fini(v->env, &v->refused);
     gv_arena_fini(&v->scratch);
     for (uint32_t i = 0; i < GV_VIEW_BATCH; i++) {
         grove_gang_free(v->batch[i]);
@@ -110,6 +111,7 @@ static grove_status describe_node(gv_view *v, const gv_node_record *record, grov
 /* The placement engine drops a removed node's pods with it. */
 static void forget_pods_on(gv_view *v, uint32_t node) {
     gv_map_entry *e;
+    gv_view_forget_refusals(v, node);
     for (uint32_t i = 0; (e = gv_map_next(&v->pods, &i));) {
         gv_view_pod *p = e->value;
         if (p->node == node) {
@@ -233,8 +235,8 @@ grove_status gv_view_hold_class(gv_view *v, const gv_pod *pod, uint32_t class_id
     return hold(v, uid, &room, assumed, err);
 }
 
-static grove_status room_of(gv_view *v, const gv_pod *pod, uint32_t node, grove_sched_pod *out,
-                            grove_error *err) {
+grove_status gv_view_room_of(gv_view *v, const gv_pod *pod, uint32_t node, grove_sched_pod *out,
+                             grove_error *err) {
     *out = (grove_sched_pod){.size = (uint32_t)sizeof *out,
                              .node = node,
                              .class_id = GROVE_SCHED_NONE,
@@ -277,7 +279,7 @@ grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_e
     gv_view_release(v, uid);
     gv_arena_reset(&v->scratch);
     grove_sched_pod room;
-    grove_status st = room_of(v, pod, node - 1, &room, err);
+    grove_status st = gv_view_room_of(v, pod, node - 1, &room, err);
     if (st < 0) {
         return st;
     }

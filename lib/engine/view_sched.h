@@ -21,6 +21,14 @@ typedef struct gv_view_note {
     const char *clique, *path, *text;
 } gv_view_note;
 
+/* What a kubelet refused, counted as if it were there. */
+typedef struct gv_view_refused {
+    uint32_t pod;  /* of the placement engine; GROVE_SCHED_NONE: its room was given back */
+    uint32_t node; /* of the placement engine */
+    int64_t until; /* held until then; given back: remembered until then */
+    int64_t wait;
+} gv_view_refused;
+
 #define GV_VIEW_BATCH 16u /* gangs decided together at most */
 
 typedef struct gv_view {
@@ -30,8 +38,9 @@ typedef struct gv_view {
     grove_decision *decision;
     grove_gang *batch[GV_VIEW_BATCH]; /* made when gangs are first decided together */
     grove_decision *answers[GV_VIEW_BATCH];
-    gv_map nodes;               /* node name -> id + 1 */
-    gv_map pods;                /* pod uid -> gv_view_pod */
+    gv_map nodes; /* node name -> id + 1 */
+    gv_map pods;  /* pod uid -> gv_view_pod */
+    GV_VEC(gv_view_refused) refused;
     gv_map topologies;          /* binding name -> gv_view_topology */
     gv_arena scratch;           /* reset by each description */
     GV_VEC(gv_view_note) notes; /* of the gang described last, until the scratch is reset */
@@ -80,6 +89,20 @@ grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_e
 grove_status gv_view_assume(gv_view *v, gv_str uid, uint32_t node, uint32_t class_id,
                             grove_error *err);
 void gv_view_release(gv_view *v, gv_str uid);
+/* The room that a bound pod takes on this node. Amounts in the scratch. */
+grove_status gv_view_room_of(gv_view *v, const gv_pod *pod, uint32_t node, grove_sched_pod *out,
+                             grove_error *err);
+
+/* ---- view_refused.c ---- */
+/* The node's kubelet refused this pod: what it asked for is held back there for a while. */
+grove_status gv_view_refuse(gv_view *v, const gv_pod *pod, uint32_t node, int64_t now,
+                            grove_error *err);
+/* Gives back what was held back for long enough; whether there was any. */
+bool gv_view_end_refusals(gv_view *v, int64_t now);
+/* When room is given back next; INT64_MAX: none is held back. */
+int64_t gv_view_refusals_until(const gv_view *v);
+void gv_view_forget_refusals(gv_view *v, uint32_t node); /* which goes */
+
 /* The room of a pod that holds some, counted as that of the class from now on. */
 grove_status gv_view_hold_class(gv_view *v, const gv_pod *pod, uint32_t class_id, grove_error *err);
 /* Whether the pod has a node, seen or decided. */

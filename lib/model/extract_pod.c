@@ -156,6 +156,9 @@ static void read_status(gv_scan *s, gv_pod_facts *f, status_facts *t) {
     while (gv_scan_member(s, &key)) {
         if (gv_str_is(key, "phase")) {
             f->phase = gv_pod_phase_of(gv_scan_text(s));
+        } else if (gv_str_is(key, "reason")) {
+            f->flags &= ~(uint32_t)GV_POD_REFUSED;
+            f->flags |= gv_pod_refused_of(gv_scan_text(s));
         } else if (gv_str_is(key, "conditions")) {
             read_conditions(s, f);
         } else if (gv_str_is(key, "containerStatuses")) {

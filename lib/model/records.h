@@ -70,6 +70,7 @@ typedef enum gv_pod_phase {
 #define GV_POD_NOT_STARTED 0x100u      /* a main container has not started, or has no status yet */
 #define GV_POD_HAS_FINALIZER 0x200u
 #define GV_POD_DISRUPTED 0x400u /* condition DisruptionTarget is True */
+#define GV_POD_REFUSED 0x800u   /* status.reason: its node's kubelet had no room for it */
 
 /* Effective request as a scheduler counts it: cpu in milli, everything else in whole units, rounded up. */
 typedef struct gv_request {
@@ -109,6 +110,9 @@ typedef struct gv_pod {
 
 static inline bool gv_pod_is_final(const gv_pod *p) {
     return p->phase == GV_POD_PHASE_FAILED || p->phase == GV_POD_PHASE_SUCCEEDED;
+}
+static inline bool gv_pod_is_refused(const gv_pod *p) {
+    return p->phase == GV_POD_PHASE_FAILED && (p->flags & GV_POD_REFUSED) != 0;
 }
 /* Counts as one of its clique's pods: neither on its way out nor finished. */
 static inline bool gv_pod_is_active(const gv_pod *p) {

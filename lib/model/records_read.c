@@ -249,6 +249,7 @@ grove_status gv_pod_read(grove_env *env, const grove_node *pod, gv_pod_facts *ou
     if (grove_node_size(array_at(grove_node_get(pod, "metadata"), "finalizers")) > 0) {
         out->flags |= GV_POD_HAS_FINALIZER;
     }
+    out->flags |= gv_pod_refused_of(text_at(status, "reason"));
     read_conditions(status, out);
     read_containers(spec, status, out);
     read_gates(spec, out);

@@ -14,6 +14,15 @@ gv_pod_phase gv_pod_phase_of(gv_str text) {
     return GV_POD_PHASE_NONE;
 }
 
+/* What kubelets write who found less room than was promised: of a resource, of devices, of one NUMA node, of
+ * host ports. Other refusals are about labels and features, which say so for themselves. */
+uint32_t gv_pod_refused_of(gv_str reason) {
+    bool room = gv_str_starts(reason, GV_STR("OutOf")) ||
+                gv_str_is(reason, "UnexpectedAdmissionError") ||
+                gv_str_is(reason, "TopologyAffinityError") || gv_str_is(reason, "NodePorts");
+    return room ? GV_POD_REFUSED : 0;
+}
+
 int32_t gv_pod_index_of(gv_str text) {
     int64_t n = -1;
     return gv_str_int64(text, &n) && n >= 0 && n <= INT32_MAX ? (int32_t)n : -1;

@@ -9,6 +9,7 @@
 #include "model/records.h"
 
 gv_pod_phase gv_pod_phase_of(gv_str text);
+uint32_t gv_pod_refused_of(gv_str reason); /* GV_POD_REFUSED or 0 */
 /* A number that a pod's index can be; -1 otherwise. */
 int32_t gv_pod_index_of(gv_str text);
 /* The integer after the last hyphen of a host name. */

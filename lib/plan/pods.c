@@ -75,10 +75,26 @@ static grove_status report_unnumbered(gv_work *w, const gv_work_clique *c) {
     return GROVE_OK;
 }
 
-static grove_status sweep_finished(gv_work *w, gv_work_clique *c) {
+/* When a pod may be replaced that ended soon after its creation; INT64_MIN: it lived long enough. */
+static int64_t rest_of_short_life(const gv_work *w, const gv_pod *p) {
+    if (p == NULL || !gv_pod_is_final(p) || p->head.created == GV_TIME_NONE) {
+        return INT64_MIN;
+    }
+    int64_t until = p->head.created + SHORT_LIFE_NS;
+    return until > w->now ? until : INT64_MIN;
+}
+
+/* One that is replaced stays until it may be: the server takes a finished pod away at once, and who ended so
+ * soon, and why, would be forgotten with it. */
+static grove_status sweep_finished(gv_work *w, gv_work_clique *c, bool replaced) {
     for (uint32_t i = 0; i < c->n_gone; i++) {
         const gv_pod *p = c->gone[i];
         if (!gv_pod_is_final(p) || (p->head.flags & GV_HEAD_TERMINATING) != 0) {
+            continue;
+        }
+        int64_t until = rest_of_short_life(w, p);
+        if (replaced && until != INT64_MIN) {
+            gv_deadline(w, until);
             continue;
         }
         grove_status status = gv_pod_remove(w, c, p, "PodFinished", "it has ended and is replaced");
@@ -121,12 +137,9 @@ static gv_str free_name(gv_work *w, const gv_work_clique *c, int64_t index, cons
 
 /* A pod that keeps ending at once is not replaced in a tight loop. */
 static bool too_soon(gv_work *w, const gv_work_clique *c, const gv_pod *before, bool *out_nomem) {
+    int64_t until = rest_of_short_life(w, before);
     *out_nomem = false;
-    if (before == NULL || !gv_pod_is_final(before) || before->head.created == GV_TIME_NONE) {
-        return false;
-    }
-    int64_t until = before->head.created + SHORT_LIFE_NS;
-    if (until <= w->now) {
+    if (until == INT64_MIN) {
         return false;
     }
     *out_nomem = !gv_wait_add(w, GV_KIND_PODCLIQUE, c->want->name, "PodBackOff", GV_KIND_POD,
@@ -280,13 +293,13 @@ static grove_status sync_clique(gv_work *w, gv_work_clique *c) {
     if (status == GROVE_OK) {
         status = report_unnumbered(w, c);
     }
+    int64_t wanted = c->want->replicas, active = (int64_t)c->n_pods - duplicates;
     if (status == GROVE_OK) {
-        status = sweep_finished(w, c);
+        status = sweep_finished(w, c, active < wanted);
     }
     if (status < 0) {
         return status;
     }
-    int64_t wanted = c->want->replicas, active = (int64_t)c->n_pods - duplicates;
     if (active > wanted && duplicates == 0) {
         return scale_in(w, c, (uint32_t)(active - wanted));
     }

@@ -91,12 +91,15 @@ class Cluster:
         self.kubectl('apply', '--server-side', '--force-conflicts', '-f', str(STUBS))
         self.kubectl('wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all')
         self.namespace(OWN)
-        self.rights(lambda obj: obj)
+        self.rights()
         return self.as_groved()
 
-    def rights(self, change):
-        """Applies the rights of the manifest, each object as `change` gives it back."""
-        objects = [o for o in yaml.safe_load_all(MANIFEST.read_text()) if o and o['kind'] in RIGHTS]
+    def rights(self, change=lambda obj: obj, *settings):
+        """Applies the rights of the manifest, or of the chart with these settings, each object as `change` gives it back."""
+        words = [word for setting in settings for word in ('--set', setting)]
+        text = subprocess.run([ROOT / 'build-aux/render-chart.py', *words], capture_output=True, text=True, check=True).stdout \
+            if settings else MANIFEST.read_text()
+        objects = [o for o in yaml.safe_load_all(text) if o and o['kind'] in RIGHTS]
         text = yaml.safe_dump_all([change(o) for o in objects])
         self.kubectl('apply', '--server-side', '--force-conflicts', '-f', '-', stdin=text)
 

@@ -7,11 +7,17 @@ usage: node.py --groved PROGRAM [SCENARIO...]
     order      init containers wait for the cliques before, InOrder and Explicit, alone and in replicas of a group
     identity   a pod whose process ended, that was deleted, that was evicted: the same index and host name
     rolling    an update takes down one pod of a clique, one replica of a group, one replica of a set at a time
+    outage     the API server is killed while init containers wait, and comes back
+    refused    groved binds gangs itself, and the kubelet refuses what the node's status promised
 
 Prints a line for each scenario; exit status 1 when one failed.
 """
 import argparse
+import json
+import os
 import pathlib
+import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -203,7 +209,99 @@ class Rolling(NodeStage):
         return status.get('updatedReplicas', 0) if status.get('updateProgress', {}).get('updateEndedAt') else 0
 
 
-SCENARIOS = {'order': Order, 'identity': Identity, 'rolling': Rolling}
+class ApiServer:
+    """The process of the real one, to be ended and started again as it was."""
+
+    def __init__(self, cluster):
+        self.c = cluster
+        self.pid = int((cluster.folder / 'kube-apiserver.pid').read_text())
+        self.words = pathlib.Path(f'/proc/{self.pid}/cmdline').read_text().rstrip('\0').split('\0')
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+
+    def start(self):
+        with open(self.c.folder / 'kube-apiserver.log', 'a', encoding='utf-8') as log:
+            self.pid = subprocess.Popen(self.words, stdout=log, stderr=log, start_new_session=True).pid
+        (self.c.folder / 'kube-apiserver.pid').write_text(str(self.pid))
+        until('the API server is back', lambda: self.c.kubectl('get', '--raw', '/readyz', code=None).strip() == 'ok')
+
+
+class Outage(NodeStage):
+    def play(self, d):
+        self.create(ordered(a_set(self.ns, cliques=[clique('lead', 1, 12), clique('work', 2)]), 'CliqueStartupTypeInOrder'))
+
+        def waiting():
+            states = [c['state'] for p in self.pods(self.ns) for c in p.get('status', {}).get('initContainerStatuses', [])]
+            return len(states) == 2 and all('running' in s for s in states)
+        until('init containers wait', waiting)
+        server = ApiServer(self.c)
+        server.kill()
+        time.sleep(8)
+        server.start()
+        told = []
+        for pod in self.ready(3, 120):
+            for init in pod['status'].get('initContainerStatuses', []):
+                assert init['restartCount'] == 0, init
+                log = self.c.kubectl('-n', self.ns, 'logs', pod['metadata']['name'], '-c', 'grove-initc')
+                told.append(len(log.splitlines()))
+                assert 'all are ready' in log and 'warn' in log, log
+        return f'no init container restarted, {max(told)} lines each at most'
+
+
+class Ghost:
+    """A pod of a file, in a namespace that does not exist: the kubelet runs it, the API server never hears of it."""
+    PATH = pathlib.Path(os.environ.get('GROVE_NODE_DIR', '')) / 'static/ghost.yaml'
+
+    def __init__(self, cpu):
+        self.PATH.write_text(json.dumps({
+            'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'ghost', 'namespace': 'nowhere'},
+            'spec': {'terminationGracePeriodSeconds': 1, 'containers': [{
+                'name': 'work', 'image': IMAGE, 'imagePullPolicy': 'Never', 'args': ['serve'],
+                'resources': {'requests': {'cpu': cpu}}}]}}))
+        until('the kubelet runs the file', self.runs)
+
+    @staticmethod
+    def runs():
+        logs = pathlib.Path(os.environ['GROVE_NODE_DIR']) / 'podlogs'
+        return any('nowhere_ghost' in str(p) for p in logs.glob('*/*/0.log'))
+
+    def leave(self):
+        self.PATH.unlink()
+        until('the pod of the file is gone', lambda: not self.runs())
+
+
+class Refused(NodeStage):
+    """groved binds gangs; the kubelet refuses them for room that it alone knows to be taken."""
+
+    def more_config(self):
+        return {'scheduler': {'defaultProfileName': 'grove-scheduler', 'profiles': [{'name': 'grove-scheduler'}]}}
+
+    def run(self):
+        self.c.rights(lambda obj: obj, 'adapters.binder=true')
+        try:
+            return super().run()
+        finally:
+            self.c.rights()
+
+    def play(self, d):
+        cpus = int(self.c.get('/api/v1/nodes/n1')['status']['allocatable']['cpu'])
+        ghost = Ghost(f'{cpus * 1000 - 1000}m')
+        with Readiness(self.c, self.ns) as seen:
+            # two fit by what the API server knows, one by what the kubelet knows
+            self.create(a_set(self.ns, cliques=[clique('work', 2, minimum=2, cpu=f'{cpus * 500 - 100}m')]))
+            d.wait_for('the kubelet refused the pod: what it asked for counts as taken there for a while', 60)
+            begun = time.monotonic()
+            time.sleep(25)
+            names = {p['metadata']['name'] for p in seen.all.values()}
+            assert len(names) == 3, f'{len(names)} pods in 25 s: {names}'
+            ghost.leave()
+            self.ready(2)
+            took = time.monotonic() - begun
+        return f'{len(names)} pods in 25 s: one ran, one was refused, its successor waited; both run {took:.0f} s after the refusal'
+
+
+SCENARIOS = {'order': Order, 'identity': Identity, 'rolling': Rolling, 'outage': Outage, 'refused': Refused}
 
 
 def main():

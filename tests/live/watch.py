@@ -22,6 +22,7 @@ class Readiness:
                       for q in cluster.items(f'/apis/grove.io/v1alpha1/namespaces/{ns}/podcliques')}
         first = cluster.get(self.path)
         self.pods = {p['metadata']['uid']: p for p in first['items']}
+        self.all = dict(self.pods)  # whatever was there at any time
         self.version = first['metadata']['resourceVersion']
         self.lowest, self.changes, self.problem = {}, 0, None
         self.homes = {self.labels(p)['grove.io/podclique']: self.home(p) for p in first['items']}
@@ -42,7 +43,8 @@ class Readiness:
     def count(self):
         by_clique = dict.fromkeys(self.homes, 0)
         for pod in self.pods.values():
-            by_clique[self.labels(pod)['grove.io/podclique']] += ready(pod)
+            clique = self.labels(pod)['grove.io/podclique']
+            by_clique[clique] = by_clique.get(clique, 0) + ready(pod)
         whole = {}
         for clique, homes in self.homes.items():
             for home in homes:
@@ -62,6 +64,7 @@ class Readiness:
                     self.pods.pop(uid, None)
                 else:
                     self.pods[uid] = event['object']
+                self.all[uid] = event['object']
                 self.changes += 1
                 self.count()
         except (OSError, ValueError, KeyError, AttributeError, http.client.HTTPException) as error:

@@ -125,7 +125,7 @@ is_ready() { # KIND NAME
 }
 
 start_containerd() {
-    mkdir -p "$DIR"/{cni,podlogs,volumeplugins}
+    mkdir -p "$DIR"/{cni,podlogs,static,volumeplugins}
     fill containerd.toml >"$DIR/containerd.toml"
     fill bridge.conflist >"$DIR/cni/10-bridge.conflist"
     echo 'nameserver 10.96.0.10' >"$DIR/resolv.conf"
