@@ -229,6 +229,12 @@ static void test_levels(void **state) {
     assert_null(grove_sched_level_key(w.s, 9, 0));
     assert_int_equal(grove_sched_level(w.s, w.topology, "rack"), 0);
     assert_int_equal(grove_sched_level(w.s, w.topology, "no"), GROVE_LEVEL_UNKNOWN);
+    assert_int_equal(grove_gang_begin(w.g, w.topology, "g"), GROVE_OK);
+    assert_int_equal(grove_gang_anchor(w.g, 0, gone, GROVE_STRENGTH_REQUIRED), GROVE_E_INVALID);
+    assert_int_equal(grove_gang_anchor(w.g, 0, 99, GROVE_STRENGTH_REQUIRED), GROVE_E_INVALID);
+    assert_int_equal(grove_gang_anchor(w.g, 0, w.node, -1), GROVE_E_INVALID);
+    assert_int_equal(grove_gang_anchor(w.g, 31, w.node, GROVE_STRENGTH_REQUIRED), GROVE_E_INVALID);
+    assert_int_equal(grove_gang_anchor(w.g, 0, w.node, 99), GROVE_E_INVALID);
     assert_int_equal(grove_sched_class_allows(w.s, 9, w.node), 0);
     assert_int_equal(grove_sched_class_allows(w.s, w.cls, w.node), 1);
     assert_int_equal(grove_sched_class_allows(w.s, w.cls, gone), 0);

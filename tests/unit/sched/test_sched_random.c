@@ -127,6 +127,45 @@ static void test_order_and_growth(void **state) {
     assert_true(unknown <= 6);
 }
 
+/* Without one of its rules, in exact mode, what could be placed can be placed still. */
+static void less_strict(sd_case *d, int32_t *rule) {
+    int32_t before = *rule;
+    const char *wrong;
+    int proof;
+    if (before != SC_NONE) {
+        *rule = SC_NONE;
+        grove_verdict v = decide(&d->c, NULL, NULL, GROVE_PLACE_EXACT_ONLY, &wrong, &proof);
+        assert_null(wrong);
+        assert_int_not_equal(v, GROVE_INFEASIBLE);
+        *rule = before;
+    }
+}
+
+static void test_fewer_rules(void **state) {
+    (void)state;
+    uint32_t placed = 0;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        gv_prng r;
+        gv_prng_seed(&r, 8000 + seed);
+        sd_case *d = sd_random(&r, &middle);
+        const char *wrong;
+        int proof;
+        if (decide(&d->c, NULL, NULL, GROVE_PLACE_EXACT_ONLY, &wrong, &proof) == GROVE_PLACED) {
+            placed++;
+            less_strict(d, &d->c.required);
+            for (int32_t i = 0; i < d->c.n_groups; i++) {
+                less_strict(d, &d->groups[i].required);
+            }
+            for (int32_t i = 0; i < d->c.n_podgroups; i++) {
+                less_strict(d, &d->podgroups[i].required);
+            }
+        }
+        assert_null(wrong);
+        sd_free(d);
+    }
+    assert_true(placed > 20);
+}
+
 /* A hidden placement is laid down first; the nodes keep what it uses and little more. */
 static void plant(gv_prng *r, sd_case *d) {
     for (int32_t n = 0; n < d->c.n_nodes; n++) {
@@ -402,6 +441,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_brute_force),
         cmocka_unit_test(test_order_and_growth),
+        cmocka_unit_test(test_fewer_rules),
         cmocka_unit_test(test_planted),
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_repeatable),
