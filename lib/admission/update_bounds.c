@@ -32,9 +32,55 @@ static void check_reserved(gv_rules *r, const grove_node *node, const char *memb
     }
 }
 
+static void refuse_role(gv_rules *r, const grove_node *at, const char *type, gv_path path,
+                        const char *why) {
+    gv_rules_error(r, GV_CODE_UPDATE_BOUNDS, type, at, path, "%s", why);
+}
+
+/* Of one role: `why_not` NULL where it has a part of its own in a Coherent update. */
+static void check_role(gv_rules *r, const grove_node *role, gv_path path, const char *why_not) {
+    const grove_node *bounds = grove_node_get(role, "rollingUpdate");
+    const grove_node *node = grove_node_get(bounds, "maxUnavailable");
+    bool percent = false;
+    gv_opt_int number = gv_number_or_percent(node, &percent);
+    if (grove_node_type(bounds) != GROVE_OBJECT) {
+        return;
+    }
+    if (why_not != NULL) {
+        refuse_role(r, bounds, "Forbidden", path, why_not);
+    } else if (node != NULL &&
+               (!number.set || number.value < 1 || number.value > (percent ? 100 : INT32_MAX))) {
+        refuse_role(r, node, "Invalid", gv_path_fmt("%s.maxUnavailable", path.s),
+                    "must be a number from 1 on or a share from \"1%\" to \"100%\"");
+    }
+}
+
+static void check_roles(gv_rules *r, bool coherent) {
+    const char *other = coherent ? NULL
+                                 : "bounds a Coherent update; updateStrategy.type is another one, "
+                                   "which reads none of it";
+    uint32_t i = 0;
+    GV_EACH(clique, grove_node_get(r->tmpl, "cliques")) {
+        const grove_node *core = gv_node_path(clique, "spec.coreMember");
+        bool outside = grove_node_type(core) == GROVE_BOOL && !grove_node_is_true(core);
+        bool member = gv_map_has(&r->member_of, gv_node_get_str(clique, "name"));
+        check_role(r, clique, gv_clique_path(i++, ".rollingUpdate"),
+                   member ? "a member of a scaling group goes with its replica: the group has the "
+                            "bound"
+                   : outside ? "a clique outside the core unit is rolled for itself, pod by pod"
+                             : other);
+    }
+    i = 0;
+    GV_EACH(group, grove_node_get(r->tmpl, "podCliqueScalingGroups")) {
+        gv_path path = gv_path_fmt(GV_TMPL ".podCliqueScalingGroups[%u].rollingUpdate", i++);
+        check_role(r, group, path, other);
+    }
+}
+
 void gv_rules_update_bounds(gv_rules *r) {
     const grove_node *strategy = gv_node_path(r->root, "spec.updateStrategy");
     const grove_node *bounds = grove_node_get(strategy, "rollingUpdate");
+    check_roles(r, gv_str_is(gv_node_get_str(strategy, "type"), GV_UPDATE_COHERENT));
     if (grove_node_type(bounds) != GROVE_OBJECT) {
         return;
     }

@@ -317,7 +317,7 @@ static const grove_code_info entries[] = {
      "failurePolicy makes all pods of a standalone clique, or of one replica of a scaling group, anew when one of them fails. A member of a scaling group stands and falls with its replica.",
      "Give the policy to the scaling group, and a backoff that is not negative."},
     {(uint32_t)sizeof(grove_code_info), 2170, "GRV2170", "bounds of an update that cannot be kept",
-     "rollingUpdate bounds a Coherent update and no other one. maxUnavailable is a number of pairs from 1 on or a share from 1% to 100%; maxSurge and partition are reserved and can only be 0.",
+     "rollingUpdate bounds a Coherent update and no other one. maxUnavailable is a number of pairs from 1 on or a share from 1% to 100%; maxSurge and partition are reserved and can only be 0. A standalone clique of the core unit and a scaling group may have a maxUnavailable of their own, in pods or replicas.",
      "Set updateStrategy.type to Coherent, or remove rollingUpdate; leave maxSurge and partition out."},
     {(uint32_t)sizeof(grove_code_info), 3001, "GRV3001", "name that cannot become part of a Service or host name",
      "Set and clique names may hold dots and begin with digits; the Services and host names made from them may not.",

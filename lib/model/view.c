@@ -117,6 +117,13 @@ static gv_rolling read_rolling(const grove_node *strategy) {
     return r;
 }
 
+static gv_role_bound read_role_bound(const grove_node *role) {
+    const grove_node *node = typed(role, "rollingUpdate", GROVE_OBJECT);
+    gv_role_bound b = {.percent = false};
+    b.most = gv_number_or_percent(grove_node_get(node, "maxUnavailable"), &b.percent);
+    return b;
+}
+
 #define DEFAULT_HISTORY 10
 
 static int64_t read_history(const grove_node *strategy) {
@@ -228,6 +235,7 @@ static gv_clique *read_cliques(gv_arena *a, gv_pcs *pcs) {
             .scaling = read_scaling(spec, "autoScalingConfig"),
             .topology = read_topology(n),
             .failure = read_failure(n),
+            .rolling = read_role_bound(n),
             .group = -1,
         };
         if (!read_sharing(a, n, &c->sharing, &c->n_sharing)) {
@@ -278,6 +286,7 @@ static bool read_groups(gv_arena *a, gv_pcs *pcs, gv_clique *cliques) {
             .scaling = read_scaling(n, "scaleConfig"),
             .topology = read_topology(n),
             .failure = read_failure(n),
+            .rolling = read_role_bound(n),
         };
         if (!read_sharing(a, n, &g->sharing, &g->n_sharing) ||
             !read_members(a, pcs, cliques, g, index)) {

@@ -81,6 +81,12 @@ typedef struct gv_failure_policy {
     int64_t backoff; /* nanoseconds before the first one's pods are made */
 } gv_failure_policy;
 
+/* An extension: how much of one role may be away in a Coherent update. */
+typedef struct gv_role_bound {
+    gv_opt_int most; /* pods or replicas, or a share of them in percent; unset: no bound */
+    bool percent;
+} gv_role_bound;
+
 typedef struct gv_clique {
     gv_str name;
     const grove_node *node, *labels, *annotations, *spec, *pod_spec;
@@ -90,6 +96,7 @@ typedef struct gv_clique {
     gv_scaling scaling;
     gv_topology topology;
     gv_failure_policy failure;
+    gv_role_bound rolling;
     const gv_sharing *sharing;
     uint32_t n_sharing;
     int32_t group; /* index of the scaling group it belongs to; -1: standalone */
@@ -121,6 +128,7 @@ typedef struct gv_group {
     gv_scaling scaling;
     gv_topology topology;
     gv_failure_policy failure;
+    gv_role_bound rolling;
     const gv_sharing *sharing;
     uint32_t n_sharing;
 } gv_group;

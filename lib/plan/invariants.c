@@ -151,7 +151,7 @@ grove_status gv_step_check(gv_work *w) {
         status = gv_pairs_kept(w, &kept);
     }
     if (status == GROVE_OK && !kept) {
-        f = (finding){"fewer whole pairs than the floor", &w->acts.v[0]};
+        f = (finding){"fewer whole pairs, or less of a role, than the floor", &w->acts.v[0]};
     }
     if (status == GROVE_OK && f.what != NULL) {
         status = report(w, &f);

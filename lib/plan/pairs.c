@@ -34,8 +34,19 @@ static bool is_ready(const gv_pod *p) {
     return (p->flags & GV_POD_READY) != 0;
 }
 
-static gv_roll_role count_clique(const gv_work_clique *c) {
-    gv_roll_role r = {.whole = {c->want->replicas, c->want->replicas}, .room = c->want->replicas};
+/* So many serve at every moment, by the role's own bound. */
+static int64_t least_serving(const gv_role_bound *b, int64_t replicas) {
+    int64_t away = b->percent ? b->most.value * replicas / 100 : b->most.value;
+    away = away < 1 ? 1 : away;
+    return b->most.set && away < replicas ? replicas - away : 0;
+}
+
+static gv_roll_role count_clique(const gv_work *w, const gv_work_clique *c) {
+    gv_roll_role r = {
+        .whole = {c->want->replicas, c->want->replicas},
+        .room = c->want->replicas,
+        .least = least_serving(&w->view->cliques[c->want->clique].rolling, c->want->replicas),
+    };
     for (uint32_t i = 0; i < c->n_pods; i++) {
         gv_version version = is_old_pod(c, c->pods[i]) ? GV_OLD : GV_NEW;
         r.exists[version]++;
@@ -45,7 +56,11 @@ static gv_roll_role count_clique(const gv_work_clique *c) {
 }
 
 static gv_roll_role count_group(gv_work *w, const gv_work_group *g) {
-    gv_roll_role r = {.whole = {g->want->replicas, g->want->replicas}, .room = g->want->replicas};
+    gv_roll_role r = {
+        .whole = {g->want->replicas, g->want->replicas},
+        .room = g->want->replicas,
+        .least = least_serving(&w->view->groups[g->want->config].rolling, g->want->replicas),
+    };
     for (int64_t i = 0; i < g->want->replicas; i++) {
         gv_index_state s = gv_index_look(w, g, i);
         gv_version version = s.old ? GV_OLD : GV_NEW;
@@ -83,7 +98,7 @@ static bool lives(const gv_work *w, uint32_t replica, uint32_t role) {
 }
 
 static gv_roll_role count_role(gv_work *w, uint32_t replica, uint32_t role) {
-    return is_clique(w, replica, role) ? count_clique(clique_of(w, replica, role))
+    return is_clique(w, replica, role) ? count_clique(w, clique_of(w, replica, role))
                                        : count_group(w, group_of(w, replica, role));
 }
 
@@ -476,9 +491,13 @@ grove_status gv_pairs_kept(gv_work *w, bool *out) {
     after.roles = roles;
     for (uint32_t i = 0; i < p->n_roles; i++) {
         roles[i] = p->roll.roles[i];
-        roles[i].serves[GV_OLD] -= taken_of(w, p->who[i]);
+        int64_t served = roles[i].serves[GV_OLD] + roles[i].serves[GV_NEW];
+        int64_t taken = taken_of(w, p->who[i]);
+        roles[i].serves[GV_OLD] -= taken;
+        *out = *out && (taken == 0 || served - taken >= roles[i].least);
     }
     int64_t before = gv_coherent_usable_all(&p->roll);
-    *out = gv_coherent_usable_all(&after) >= (before < p->roll.floor ? before : p->roll.floor);
+    *out = *out &&
+           gv_coherent_usable_all(&after) >= (before < p->roll.floor ? before : p->roll.floor);
     return GROVE_OK;
 }

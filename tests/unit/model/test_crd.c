@@ -204,9 +204,9 @@ static uint32_t count_more(const grove_node *upstream, const grove_node *extende
 }
 
 static void extended_only_adds(void **state) {
-    /* spread in three places, suspend, crossGangPack, placement, gangWait, failurePolicy twice, ratios, coreMember, rollingUpdate,
+    /* spread in three places, suspend, crossGangPack, placement, gangWait, failurePolicy twice, ratios, coreMember, rollingUpdate in three places,
      * revisionHistoryLimit, Coherent */
-    static const uint32_t added[] = {[GV_KIND_PODCLIQUESET] = 14, [GV_KIND_PODCLIQUE] = 1};
+    static const uint32_t added[] = {[GV_KIND_PODCLIQUESET] = 16, [GV_KIND_PODCLIQUE] = 1};
     (void)state;
     for (int k = GV_KIND_PODCLIQUESET; k <= GV_KIND_PODGANG; k++) {
         grove_doc *extended = NULL;
