@@ -85,9 +85,7 @@ class Cluster:
 
     def install(self):
         """Everything that groved needs, from nothing: what the operators' page tells to do."""
-        done = subprocess.run([self.groved, 'install-crds', '--kubeconfig', self.admin], capture_output=True, text=True, timeout=120)
-        if done.returncode:
-            raise AssertionError(done.stderr)
+        self.definitions('upstream')
         self.kubectl('apply', '--server-side', '--force-conflicts', '-f', str(STUBS))
         self.kubectl('wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all')
         self.namespace(OWN)
