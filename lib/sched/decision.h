@@ -66,12 +66,12 @@ grove_status gv_decision_refill(grove_sched *s, const grove_gang *gang,
 
 /* certificate.c */
 void gv_certificate_refusal(grove_decision *d, const gv_refusal *r);
-/* Use and need together would be beyond what a queue may have. */
 /* Nothing is wrong with the places: a queue of the gang has all that it may have. */
 static inline bool gv_certificate_of_queue(const grove_decision *d) {
     return d->verdict == GROVE_INFEASIBLE && (d->certificate.reason == GROVE_REASON_QUEUE_LIMIT ||
                                               d->certificate.reason == GROVE_REASON_QUEUE_SHARE);
 }
+/* Use and need together would be beyond what a queue may have. */
 void gv_certificate_queue(grove_decision *d, grove_reason reason, uint32_t queue, uint32_t resource,
                           int64_t have, int64_t need);
 void gv_certificate_bounds(const gv_problem *p, grove_decision *d, const gv_candidates *c);
