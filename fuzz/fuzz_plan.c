@@ -150,13 +150,9 @@ static void spoil(cluster *c, program *b) {
 
 /* Somebody else's object with the name of one that is gone, or of one that is not there yet. */
 static void foreign(cluster *c, program *b) {
-    static const char *const kinds[] = {
-        "apiVersion: grove.io/v1alpha1\nkind: PodClique\nmetadata: {name: %s, namespace: t}\n",
-        "apiVersion: scheduler.grove.io/v1alpha1\nkind: PodGang\nmetadata: {name: %s, namespace: "
-        "t}\n",
-        "apiVersion: v1\nkind: Service\nmetadata: {name: %s, namespace: t}\n",
-        "apiVersion: v1\nkind: Pod\nmetadata: {name: %s, namespace: t}\n",
-    };
+    static const char *const kinds[] = {"grove.io/v1alpha1\nkind: PodClique",
+                                        "scheduler.grove.io/v1alpha1\nkind: PodGang",
+                                        "v1\nkind: Service", "v1\nkind: Pod"};
     static const gv_kind kind_of[] = {GV_KIND_PODCLIQUE, GV_KIND_PODGANG, GV_KIND_SERVICE,
                                       GV_KIND_POD};
     static const char *const names[] = {"s-0-a", "s-0-r", "s-0", "s-0-g-1-p", "s-1-r", "s-0-a-0"};
@@ -164,8 +160,8 @@ static void foreign(cluster *c, program *b) {
     const char *name = names[take(b, COUNT(names))];
     char text[256];
     if (cluster_get(c, kind_of[kind], name) == NULL) {
-        /* NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): as above */
-        snprintf(text, sizeof text, kinds[kind], name);
+        snprintf(text, sizeof text, "apiVersion: %s\nmetadata: {name: %s, namespace: t}\n",
+                 kinds[kind], name);
         cluster_add(c, text);
     }
 }
