@@ -100,6 +100,21 @@ class Together(unittest.TestCase):
         self.assertEqual(named - told - later, set())
 
 
+    def test_groved_starts_with_the_words_of_the_deployment(self):
+        objects = render()
+        words = one(objects, 'Deployment')['spec']['template']['spec']['containers'][0]['args']
+        self.assertGreater(len(words), 2)
+        with Groved(PROGRAM, '--no-operator') as cluster, tempfile.TemporaryDirectory() as folder:
+            config = yaml.safe_load(one(objects, 'ConfigMap')['data']['config.yaml'])
+            config['server'] = {part: {'port': 0, 'bindAddress': '127.0.0.1'} for part in config['server']}  # several run on one machine
+            pathlib.Path(folder, 'config.yaml').write_text(yaml.safe_dump(config), encoding='utf-8')
+            words = [w.replace('/etc/grove', folder).replace('/run/groved', folder) for w in words]
+            with Daemon(PROGRAM, cluster.kubeconfig, '--no-webhooks', *words) as d:
+                d.wait_for('leading')
+                d.socket = os.path.join(folder, 'socket')
+                self.assertEqual(d.ctl('stats')[0], 0)
+
+
 class Images(unittest.TestCase):
     @unittest.skipUnless(os.geteuid() == 0, 'chroot needs root')
     def test_the_programs_run_from_what_the_images_hold(self):

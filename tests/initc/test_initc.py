@@ -146,6 +146,7 @@ class Waiting(unittest.TestCase):
         w.until('demo-0-a 0 of 1')
         self.cluster.process.kill()
         self.cluster.process.wait()
+        w.until('warn grove-initc: the watch of pods is tried again: ')
         again = subprocess.Popen([PROGRAM, '--embedded', '--no-operator', '--listen', address, '--nodes', '1x1x1x0'],
                                  stderr=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (again.terminate(), again.wait(), again.stderr.close()))

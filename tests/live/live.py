@@ -289,9 +289,9 @@ class Node:
         self.groved = groved
 
     def run(self):
-        initc = self.groved.parent.parent / 'grove-initc/grove-initc'
+        programs = (self.groved, self.groved.parent.parent / 'grove-initc/grove-initc')
         words = os.environ.get('GROVE_NODE_SCENARIOS', '').split()
-        images = f'{initc}=docker.io/libgrove/grove-initc:0.1.0'
+        images = ' '.join(f'{p}=docker.io/libgrove/{p.name}:0.1.0' for p in programs)
         code = subprocess.run([ROOT / 'tests/control-plane/node/node.sh', 'run', sys.executable, ROOT / 'tests/live/node.py',
                                '--groved', self.groved, *words], env={**os.environ, 'GROVE_NODE_IMAGES': images}, check=False).returncode
         assert code in (0, SKIPPED), f'exit status {code}'

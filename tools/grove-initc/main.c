@@ -65,10 +65,15 @@ static void say(const char *level, const char *what, const char *more) {
 
 static void on_log(void *ctx, const grove_log_record *r) {
     (void)ctx;
-    say(r->level <= GROVE_LOG_ERROR  ? "error"
-        : r->level == GROVE_LOG_WARN ? "warn"
-                                     : "info",
-        r->message, r->n_fields ? r->fields[0].value : "");
+    const char *level = r->level <= GROVE_LOG_ERROR  ? "error"
+                        : r->level == GROVE_LOG_WARN ? "warn"
+                                                     : "info";
+    int of_watch = r->n_fields && strcmp(r->fields[0].key, "kind") == 0;
+    if (of_watch) {
+        say(level, "the watch of pods is tried again", r->message);
+    } else {
+        say(level, r->message, r->n_fields ? r->fields[0].value : "");
+    }
 }
 
 /* ---- arguments and files ---- */

@@ -185,13 +185,32 @@ static int take_value(groved_options *o, enum form *form, const char *word, cons
     return EXIT_DONE;
 }
 
+static int takes_value(groved_options *o, const char *word) {
+    return place_of(o, word) || strcmp(word, "--seed") == 0 || strcmp(word, "--backend") == 0;
+}
+
+/* --option=value, as manifests have it: cuts the word there. NULL: the value is a word of its own. */
+static const char *cut_value(groved_options *o, char *word) {
+    char *sign = word[0] == '-' ? strchr(word, '=') : NULL;
+    if (!sign) {
+        return NULL;
+    }
+    *sign = '\0';
+    if (takes_value(o, word)) {
+        return sign + 1;
+    }
+    *sign = '=';
+    return NULL;
+}
+
 /* *out_rest: the first word of a command for `ctl`. */
 static int parse(int argc, char **argv, groved_options *o, enum form *out_form, int *out_rest) {
     *out_rest = argc;
     for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        if (place_of(o, word) || strcmp(word, "--seed") == 0 || strcmp(word, "--backend") == 0) {
-            int code = take_value(o, out_form, word, i + 1 < argc ? argv[++i] : NULL);
+        const char *value = cut_value(o, argv[i]), *word = argv[i];
+        if (takes_value(o, word)) {
+            value = value ? value : i + 1 < argc ? argv[++i] : NULL;
+            int code = take_value(o, out_form, word, value);
             if (code != EXIT_DONE) {
                 return code;
             }
