@@ -297,7 +297,7 @@ class Refused(NodeStage):
             names = {p['metadata']['name'] for p in seen.all.values()}
             assert len(names) == 3, f'{len(names)} pods in 25 s: {names}'
             ghost.leave()
-            self.ready(2)
+            self.ready(2, 240)  # tried again after 30 s, or another 60
             took = time.monotonic() - begun
         return f'{len(names)} pods in 25 s: one ran, one was refused, its successor waited; both run {took:.0f} s after the refusal'
 
