@@ -135,6 +135,12 @@ typedef struct grove_plan_request {
  * it may wait for those that come after it.
  */
 #define GROVE_ACTION_CAN_WAIT 0x1u
+/**
+ * The object names another one that an action before it of the same plan makes, and a cluster may refuse it (a
+ * RoleBinding without its Role) or take it away again (the token of an account that does not exist): begin it when all
+ * actions before it have ended. Since 0.1.
+ */
+#define GROVE_ACTION_NAMES_ANOTHER 0x2u
 
 /** One thing to do. Texts are never NULL and live as long as the plan. Since 0.1. */
 typedef struct grove_action {

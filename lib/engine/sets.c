@@ -258,10 +258,14 @@ static grove_status plan_due_sets(grove_engine *e, int64_t now, grove_error *err
     return GROVE_OK;
 }
 
-/* Actions of one order run side by side; the next order waits for all of the one before. */
+/* Actions of one order run side by side, but for those that name another one's object; the next order waits for
+ * all of the one before. */
 static bool may_hand_out(const grove_engine *e, const gv_set *set, const grove_action *a) {
     if (set->in_flight > 0 && set->next > 0 &&
         grove_plan_action(set->plan, set->next - 1)->order != a->order) {
+        return false;
+    }
+    if (set->in_flight > 0 && (a->flags & GROVE_ACTION_NAMES_ANOTHER)) {
         return false;
     }
     if (a->verb == GROVE_VERB_CREATE && set->burst_used >= set->burst) {

@@ -172,6 +172,9 @@ static grove_status create(gv_work *w, const target *t) {
         return gv_work_nomem(w);
     }
     act->body = body;
+    if (o->kind == GV_KIND_ROLEBINDING || o->kind == GV_KIND_SECRET) {
+        act->flags |= GROVE_ACTION_NAMES_ANOTHER;
+    }
     tell(w, o, act);
     mark_created(w, t);
     return GROVE_OK;
