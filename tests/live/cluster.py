@@ -53,6 +53,10 @@ class Cluster:
         self.server = Server(self.admin)
         self.folder = pathlib.Path(self.admin).parent
 
+    def part(self, name):
+        """The process id of a part of the control plane."""
+        return int((self.folder / f'{name}.pid').read_text())
+
     # ---- as administrator ----
 
     def kubectl(self, *words, stdin=None, code=0):

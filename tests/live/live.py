@@ -11,6 +11,7 @@ usage: live.py --groved PROGRAM [STAGE...]
     failover      a leader that is killed, and one that stops
     crash         SIGKILL after each few writes, until all is done
     rights        each right taken away in turn: what is missing is named (GROVE_LIVE_RIGHTS: those with this text)
+    gangs         whole gangs through a stock scheduler with a rival beside, and bound by groved itself
     upgrade       what Grove's operator left is taken over and handed back, as documented: no pod touched
     operating     the operators' page from an empty cluster; every verb of grovectl; back to nothing
     soak          churn for GROVE_LIVE_MINUTES (3): flat memory, no lost watch, no request at rest
@@ -36,7 +37,9 @@ from stage import ELECTION, GROVE, KINDS, Stage, a_set, clique, in_namespace
 import children  # of tests/conformance, which cluster.py puts on the path
 import ready
 import whole
+from cost import Cost
 from crash import Crashes
+from gangs import Gangs
 from operating import Operating
 from rights import Rights
 from soak import Soak
@@ -180,72 +183,6 @@ class Conformance(Stage):
         return f'{equal} of {len(cases)} equal, nothing written at rest'
 
 
-class Cost(Stage):
-    """
-    Cliques: pods wait for a node label until all gates are off, as Grove's figure was taken without a scheduler.
-    Groups: scaled gangs stay gated until their base gang is scheduled, so nothing waits, and all requests until the set is
-    available count, as in Grove's figure.
-    """
-    LABEL = 'live.libgrove.io/open'
-    SHAPES = {
-        'cliques': (2500, 5830, lambda ns: a_set(ns, 'big', 100, [clique('work', 10)])),
-        'groups': (5000, 18400, lambda ns: a_set(ns, 'big', 100, [clique('route', 2), clique('pre', 1), clique('dec', 3)], [
-            {'name': 'cell', 'cliqueNames': ['pre', 'dec'], 'replicas': 2, 'minAvailable': 1}]))}
-
-    @staticmethod
-    def by_verb(samples):
-        counts = {}
-        for name, value in samples.items():
-            if name.startswith('rest_client_requests_total') and 'verb="EVENT"' not in name:
-                verb = name.split('verb="')[1].split('"')[0]
-                counts[verb] = counts.get(verb, 0) + int(value)
-        return counts
-
-    def label_nodes(self, value):
-        for node in self.c.items('/api/v1/nodes'):
-            self.c.call('PATCH', f"/api/v1/nodes/{node['metadata']['name']}", {'metadata': {'labels': {self.LABEL: value}}}, MERGE)
-
-    def held(self, obj):
-        for one in obj['spec']['template']['cliques']:
-            one['spec']['podSpec']['nodeSelector'] = {self.LABEL: 'true'}
-        return obj
-
-    def run(self):
-        told = []
-        for shape, (budget, go, build) in self.SHAPES.items():
-            ns = f'live-cost-{shape}-{os.getpid()}'
-            self.c.namespace(ns)
-            self.label_nodes('true' if shape == 'groups' else None)
-            with self.daemon(config={'scheduler': {'profiles': [{'name': 'default-scheduler'}]}}) as d:
-                d.wait_for('leading')
-                idle = memory(d.process.pid)[1]
-                begun = time.monotonic()
-                self.create(self.held(build(ns)))
-                until('all gates are off', lambda: (p := self.pods(ns)) and len(p) == 1000 and not any(
-                    x['spec'].get('schedulingGates') for x in p), 300, 1)
-                took, counts = time.monotonic() - begun, self.by_verb(d.metrics())
-                self.label_nodes('true')
-                until('all are available', lambda: self.available(ns, 'big') == 100, 400, 1)
-                until('it comes to rest', lambda: d.metrics()['grove_operations_in_flight'] == 0)
-                time.sleep(2)
-                after, writes = sum(self.by_verb(d.metrics()).values()), d.writes()
-                total = after if shape == 'groups' else sum(counts.values())
-                peak, _ = memory(d.process.pid)
-                cpu = cpu_seconds(d.process.pid)
-                time.sleep(10)
-                rest = d.writes() - writes
-                print(json.dumps({'shape': shape, 'requests_until_released': counts, 'sum': total, 'budget': budget, 'go': go,
-                                  'requests_until_available': after, 'seconds': round(took, 1), 'cpu_seconds': round(cpu, 2),
-                                  'rss_peak_mb': round(peak, 1), 'idle_rss_anon_mb': round(idle, 1), 'writes_at_rest': rest}))
-                # the budget is printed beside; what is held is well below Grove's own figure
-                assert total <= go * 6 // 10, f'{shape}: {total} requests, Grove {go}'
-                assert rest == 0, f'{shape}: {rest} writes at rest'
-                self.remove(ns, 300)
-                told.append(f'{shape} {total} (budget {budget}, Grove {go})')
-            self.drop(ns)
-        return ', '.join(told)
-
-
 class Failover(Stage):
     def one(self, end):
         with self.daemon(config=ELECTION) as first:
@@ -299,7 +236,7 @@ class Node:
 
 
 STAGES = {'life': Life, 'webhooks': Webhooks, 'conformance': Conformance, 'cost': Cost, 'failover': Failover, 'crash': Crash, 'rights': Rights,
-          'upgrade': Upgrade, 'operating': Operating, 'soak': Soak}
+          'gangs': Gangs, 'upgrade': Upgrade, 'operating': Operating, 'soak': Soak}
 
 
 def main():

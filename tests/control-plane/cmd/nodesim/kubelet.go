@@ -29,6 +29,9 @@ const (
 	annotationExit       = "nodesim.libgrove.io/exit"        // exit code: the pod ends as soon as it runs
 )
 
+// On a Node: its kubelet has none left of this resource, whatever its status says, and refuses pods that ask for it.
+const annotationRefuse = "nodesim.libgrove.io/refuse"
+
 const (
 	defaultReadyAfter = 200 * time.Millisecond
 	endAfter          = 300 * time.Millisecond // from deletion mark to gone
@@ -41,6 +44,7 @@ type kubelet struct {
 	nodes   map[string]bool
 	factory informers.SharedInformerFactory
 	pods    listers.PodLister
+	hosts   listers.NodeLister
 	queue   workqueue.TypedRateLimitingInterface[string]
 	now     func() time.Time
 
@@ -63,6 +67,7 @@ func newKubelet(client kubernetes.Interface, nodes []*corev1.Node) *kubelet {
 		k.nodes[node.Name] = true
 	}
 	k.pods = k.factory.Core().V1().Pods().Lister()
+	k.hosts = k.factory.Core().V1().Nodes().Lister()
 	return k
 }
 
@@ -79,9 +84,10 @@ func (k *kubelet) run(ctx context.Context, workers int) error {
 	if err != nil {
 		return err
 	}
+	nodes := k.factory.Core().V1().Nodes().Informer()
 	k.factory.Start(ctx.Done())
-	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		return fmt.Errorf("the list of pods never came")
+	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced, nodes.HasSynced) {
+		return fmt.Errorf("the lists of pods and nodes never came")
 	}
 	for range workers {
 		go k.work(ctx)
@@ -142,6 +148,11 @@ func (k *kubelet) sync(ctx context.Context, key string) (time.Duration, error) {
 		return 0, nil
 	}
 	status, again := k.status(pod)
+	if pod.Status.StartTime == nil {
+		if node, err := k.hosts.Get(pod.Spec.NodeName); err == nil && refuses(node, pod) {
+			status, again = refusal(pod, node.Annotations[annotationRefuse]), 0
+		}
+	}
 	if equality.Semantic.DeepEqual(status, pod.Status) {
 		return again, nil
 	}
@@ -230,6 +241,26 @@ func readyAfter(pod *corev1.Pod) time.Duration {
 func (k *kubelet) readiness(status *corev1.PodStatus, ready bool, now metav1.Time) {
 	condition(status, corev1.ContainersReady, ready, "ContainersNotReady", now)
 	condition(status, corev1.PodReady, ready, "ContainersNotReady", now)
+}
+
+func refuses(node *corev1.Node, pod *corev1.Pod) bool {
+	short := corev1.ResourceName(node.Annotations[annotationRefuse])
+	for _, c := range pod.Spec.Containers {
+		if asked := c.Resources.Requests[short]; !asked.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// refusal is what a kubelet says about a pod that it does not admit.
+func refusal(pod *corev1.Pod, short string) corev1.PodStatus {
+	status := *pod.Status.DeepCopy()
+	now := metav1.Now()
+	status.Phase, status.StartTime = corev1.PodFailed, &now
+	status.Reason = "OutOf" + short
+	status.Message = "Pod was rejected: Node didn't have enough resource: " + short
+	return status
 }
 
 // exit ends the pod's containers; a pod that restarts them is shown in its back-off.

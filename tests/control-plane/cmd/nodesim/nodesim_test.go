@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -79,6 +80,21 @@ func TestOrderContainerWaits(t *testing.T) {
 	status, again := k.status(p)
 	if status.Phase != corev1.PodPending || status.InitContainerStatuses[0].State.Running == nil || again != lookAgain {
 		t.Errorf("%s, again after %v", status.Phase, again)
+	}
+}
+
+func TestRefusalsOfANode(t *testing.T) {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{annotationRefuse: "cpu"}}}
+	p := pod(nil)
+	if refuses(node, p) {
+		t.Error("refuses a pod that asks for nothing")
+	}
+	p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+	if !refuses(node, p) || refuses(&corev1.Node{}, p) {
+		t.Error("not by what the node says")
+	}
+	if status := refusal(p, "cpu"); status.Phase != corev1.PodFailed || status.Reason != "OutOfcpu" {
+		t.Errorf("%s, %s", status.Phase, status.Reason)
 	}
 }
 
