@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events of events.k8s.io: the first of its kind about an object is created, further ones are counted in
- * its series, and not more often than every few minutes. Best effort: nothing is retried for long.
+ * its series, and not more often than every few minutes. What went well is of one kind by its reason, whatever its
+ * note: a clique that gets ten pods tells of the first, and not ten times; every ten minutes one is told anew.
+ * Best effort: nothing is retried for long.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +16,8 @@
 #define NOTE_LIMIT 1024
 #define WORD_LIMIT 128
 #define REPEAT_PERIOD \
-    (360 * GV_K8S_SECOND) /* between two writes of one series, from the third on */
+    (360 * GV_K8S_SECOND)                  /* between two writes of one series, from the third on */
+#define ALIKE_PERIOD (600 * GV_K8S_SECOND) /* for so long what went well is told in one event */
 #define GROUP "/apis/events.k8s.io/v1/namespaces/"
 
 typedef struct telling {
@@ -121,7 +124,10 @@ grove_status gv_k8s_compile_event(gv_k8s *k, const grove_op *op, gv_k8s_call *ca
     grove_buf_init(&e->create_path, k->env);
     grove_buf_init(&e->count_path, k->env);
     e->hash = gv_k8s_hash(gv_k8s_hash(gv_k8s_hash(7, t.ns), op->uid ? op->uid : op->name), t.type);
-    e->hash = gv_k8s_hash(gv_k8s_hash(e->hash, t.reason), t.note);
+    char period[32];
+    (void)snprintf(period, sizeof period, "%lld", (long long)(k->now / ALIKE_PERIOD));
+    bool well = strcmp(t.type, "Normal") == 0;
+    e->hash = gv_k8s_hash(gv_k8s_hash(e->hash, t.reason), well ? period : t.note);
     char name[300];
     (void)snprintf(name, sizeof name, "%.230s.%016llx", op->name, (unsigned long long)e->hash);
     call->object = e->hash | 1;

@@ -545,6 +545,28 @@ static void each_kind_has_its_place(void **state) {
     close_world(&w);
 }
 
+/* What went well is told once for all of its reason, of an object; what failed, by its words. */
+static void events_alike_are_one(void **state) {
+    (void)state;
+    static const char *const types[] = {"Normal", "Warning"};
+    for (int i = 0; i < 2; i++) {
+        world w = {0};
+        char body[100];
+        open_world(&w, NULL);
+        (void)look(&w.b, START, &w.s); /* it knows the time */
+        for (int n = 0; n < 10; n++) {
+            (void)snprintf(body, sizeof body,
+                           "{\"type\":\"%s\",\"reason\":\"R\",\"note\":\"pod %d\"}", types[i], n);
+            grove_op op = op_of(&w, GROVE_VERB_EVENT, GROVE_KIND_PODCLIQUE, "a", body);
+            op.uid = "u";
+            assert_int_equal(run(&w, &op), i == 0 && n > 1 ? 0 : 1);
+        }
+        assert_non_null(strstr(w.f.log[0], "POST "));
+        assert_non_null(strstr(w.f.log[1], i == 0 ? "\"series\":{\"count\":2," : "POST "));
+        close_world(&w);
+    }
+}
+
 /* CLI-04: the longest names that there may be, whole. */
 static void long_names(void **state) {
     (void)state;
@@ -681,6 +703,7 @@ int main(void) {
         cmocka_unit_test(waits_as_told),
         cmocka_unit_test(events_are_counted),
         cmocka_unit_test(each_kind_has_its_place),
+        cmocka_unit_test(events_alike_are_one),
         cmocka_unit_test(long_names),
         cmocka_unit_test(large_answers),
         cmocka_unit_test(headers),
