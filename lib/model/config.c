@@ -22,6 +22,7 @@ static bool add_scheduler(grove_config *c, gv_str name, const grove_node *config
         .name = gv_arena_dup(&c->arena, name),
         .config = config,
         .gang_scheduling = gv_node_get_bool(config, "gangScheduling"),
+        .unplaced_too = gv_str_is(gv_node_get_str(config, "onNoFit"), "ReleaseForAutoscaler"),
         .preempts = !gv_str_is(gv_node_get_str(config, "preemptionPolicy"), "Never")};
     gv_str guard = gv_node_get_str(config, "starvationGuard");
     if (guard.n > 0 && gv_duration_parse(guard, &p.starving_ns, NULL) < 0) {

@@ -19,6 +19,7 @@ typedef struct gv_scheduler_profile {
     const grove_node
         *config;          /* its raw object, NULL when absent; borrowed from a pinned document */
     bool gang_scheduling; /* default-scheduler's config.gangScheduling */
+    bool unplaced_too;    /* its config.onNoFit is ReleaseForAutoscaler */
     bool preempts;        /* config.preemptionPolicy is not Never */
     int64_t
         starving_ns; /* config.starvationGuard: so long a gang is overtaken at most; 0: for ever */

@@ -41,18 +41,24 @@ static void check_word(gv_check *c, const grove_node *config, const char *key,
                    n > 2 ? ", " : "", n > 2 ? words[2] : "");
 }
 
+/* One of two words, or nothing. */
+static void check_choice(gv_check *c, const gv_path *entry, const grove_node *config,
+                         const char *key, const char *one, const char *other) {
+    const grove_node *node = grove_node_get(config, key);
+    gv_str word = gv_node_str(node);
+    if (!gv_node_is_nothing(node) && !gv_str_is(word, one) && !gv_str_is(word, other)) {
+        gv_path above = gv_path_key(entry, "config", 6);
+        gv_path here = gv_path_key(&above, key, strlen(key));
+        gv_check_error(c, GV_CODE_NOT_SUPPORTED, "NotSupported", &here, node,
+                       "%s is not one of %s, %s", gv_show(node).text, one, other);
+    }
+}
+
 /* What is ours in a profile's config; the rest belongs to the scheduler. */
 static void check_profile_config(gv_check *c, const gv_path *entry, const grove_node *profile) {
     const grove_node *config = grove_node_get(profile, "config");
-    const grove_node *policy = grove_node_get(config, "preemptionPolicy");
-    gv_str word = gv_node_str(policy);
-    if (!gv_node_is_nothing(policy) && !gv_str_is(word, "Never") &&
-        !gv_str_is(word, "PreemptLowerPriority")) {
-        gv_path above = gv_path_key(entry, "config", 6);
-        gv_path here = gv_path_key(&above, "preemptionPolicy", 16);
-        gv_check_error(c, GV_CODE_NOT_SUPPORTED, "NotSupported", &here, policy,
-                       "%s is not one of PreemptLowerPriority, Never", gv_show(policy).text);
-    }
+    check_choice(c, entry, config, "preemptionPolicy", "PreemptLowerPriority", "Never");
+    check_choice(c, entry, config, "onNoFit", "Wait", "ReleaseForAutoscaler");
     const grove_node *guard = grove_node_get(config, "starvationGuard");
     int64_t ns = 0;
     if (!gv_node_is_nothing(guard) &&

@@ -270,7 +270,8 @@ static const char *held(gv_work *w, const gv_work_gang *g, gv_kind *for_kind, gv
         return "MembershipInFlight";
     }
     if (adapter != NULL && (adapter->caps & GV_ADAPTER_RELEASER) != 0 &&
-        (g->placement == NULL || g->placement->verdict != GROVE_VERDICT_PLACED)) {
+        (g->placement == NULL || g->placement->verdict != GROVE_VERDICT_PLACED) &&
+        !gv_gang_goes_unplaced(w, g)) {
         *text = g->placement != NULL && g->placement->text ? g->placement->text
                                                            : "no place for the gang is found yet";
         return "NoPlacement";

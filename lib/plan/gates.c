@@ -190,12 +190,13 @@ grove_status gv_gate_open(gv_work *w, const gv_work_gang *g, const gv_work_cliqu
     const gv_adapter *adapter = gv_template_gang_adapter(w->t, NULL);
     bool releaser = adapter != NULL && (adapter->caps & GV_ADAPTER_RELEASER) != 0;
     place at = {0};
-    if (releaser && !find_place(w, g, c, p, &at)) {
+    bool placed = releaser && find_place(w, g, c, p, &at);
+    if (releaser && !placed && !gv_gang_goes_unplaced(w, g)) {
         return GROVE_OK; /* a surplus pod without a place of its own waits for the next decision */
     }
     gv_act *act = gv_act_add(w, GROVE_VERB_PATCH, GV_KIND_POD, gv_str_c(p->head.name),
                              GV_ORDER_GATE, "GangComplete", "release pod %s%s%s", p->head.name,
-                             releaser ? " to node " : "", releaser ? at.node : "");
+                             placed ? " to node " : "", placed ? at.node : "");
     if (act == NULL) {
         return gv_work_nomem(w);
     }
@@ -210,7 +211,7 @@ grove_status gv_gate_open(gv_work *w, const gv_work_gang *g, const gv_work_cliqu
     begin_op(w->b, "test", name_path);
     grove_builder_string(w->b, "value", GV_GATE);
     grove_builder_close(w->b);
-    if (releaser) {
+    if (placed) {
         tell_place(w->b, grove_node_at_path(c->obj->u.document.node, "/spec/podSpec"), &at);
     }
     begin_op(w->b, "remove", path);

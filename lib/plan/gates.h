@@ -24,6 +24,8 @@ grove_status gv_gang_disrupt(gv_work *w, gv_work_gang *g);
 
 /* unplaced.c: the pods of a gang without a place get the condition that says so, once. */
 grove_status gv_gang_tell_unplaced(gv_work *w, const gv_work_gang *g, const char *text);
+/* It has no place, and is released nevertheless so that nodes are added for it. */
+bool gv_gang_goes_unplaced(const gv_work *w, const gv_work_gang *g);
 /* Its pods were handed to a stock scheduler, and the minimum is not bound yet. */
 bool gv_gang_is_out(const gv_work *w, const gv_work_gang *g);
 /* A gang that has been out for too long is made anew, gated. Counted from the condition in its status. */

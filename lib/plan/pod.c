@@ -183,8 +183,7 @@ grove_status gv_pod_build(const gv_want *w, const gv_pod_args *args, grove_build
     if (scheduler.n == 0) {
         scheduler = gv_str_c(p.t->config->default_scheduler);
     }
-    const gv_scheduler_profile *profile = gv_config_scheduler(p.t->config, scheduler);
-    p.adapter = profile ? gv_adapter_find(scheduler, profile->gang_scheduling) : NULL;
+    p.adapter = gv_adapter_of(p.t->config, scheduler);
     if (!p.adapter) {
         return gv_error(err, GROVE_E_UNSUPPORTED, "scheduler %.*s is not configured",
                         (int)scheduler.n, scheduler.p);

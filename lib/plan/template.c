@@ -7,11 +7,6 @@
 
 /* ---- parts of the compilation; each is false when out of memory ---- */
 
-static const gv_adapter *adapter_of(const grove_config *config, gv_str scheduler) {
-    const gv_scheduler_profile *profile = gv_config_scheduler(config, scheduler);
-    return profile ? gv_adapter_find(scheduler, profile->gang_scheduling) : NULL;
-}
-
 /* Keeps a hash of ours and what stands for it in labels and status. */
 static bool keep_hash(gv_template *t, const gv_template_options *o, const char *hash, gv_str *own,
                       gv_str *used) {
@@ -45,7 +40,7 @@ static grove_status read_facts(gv_template *t, const gv_template_options *o, gro
         }
         gv_str scheduler = gv_get_str(c->pod_spec, "schedulerName");
         f->scheduler = scheduler.n ? scheduler : fallback;
-        f->adapter = adapter_of(t->config, f->scheduler);
+        f->adapter = gv_adapter_of(t->config, f->scheduler);
         f->gpu = gv_pod_spec_wants_gpu(c->pod_spec);
         f->replicas = gv_opt_or(c->replicas, 1) > 0 ? gv_opt_or(c->replicas, 1) : 0;
         f->min_available = gv_opt_or(c->min_available, f->replicas);
@@ -62,9 +57,9 @@ static grove_status read_facts(gv_template *t, const gv_template_options *o, gro
     if (t->gang_scheduler.n == 0) {
         t->gang_scheduler = fallback;
     }
-    t->gang_adapter = adapter_of(t->config, t->gang_scheduler);
+    t->gang_adapter = gv_adapter_of(t->config, t->gang_scheduler);
     if (!t->gang_adapter) { /* an unknown name falls back for the gang, not for the pods */
-        t->gang_adapter = adapter_of(t->config, fallback);
+        t->gang_adapter = gv_adapter_of(t->config, fallback);
     }
     return GROVE_OK;
 }

@@ -58,6 +58,13 @@ grove_status gv_gang_tell_unplaced(gv_work *w, const gv_work_gang *g, const char
     return GROVE_OK;
 }
 
+bool gv_gang_goes_unplaced(const gv_work *w, const gv_work_gang *g) {
+    const gv_adapter *a = gv_template_gang_adapter(w->t, NULL);
+    return a != NULL && (a->caps & GV_ADAPTER_UNPLACED) != 0 && g->placement != NULL &&
+           (g->placement->verdict == GROVE_VERDICT_INFEASIBLE ||
+            g->placement->verdict == GROVE_VERDICT_UNKNOWN);
+}
+
 /* ---- released, and not bound whole ---- */
 
 bool gv_gang_is_out(const gv_work *w, const gv_work_gang *g) {

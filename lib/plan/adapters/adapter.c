@@ -11,6 +11,11 @@ static const gv_adapter kube_gang = {
     .profile = GV_SCHEDULER_DEFAULT,
     .caps = GV_ADAPTER_GANG | GV_ADAPTER_TOPOLOGY | GV_ADAPTER_RELEASER,
 };
+/* The same where nodes are added for pods that nobody can place. */
+static const gv_adapter kube_gang_unplaced = {
+    .profile = GV_SCHEDULER_DEFAULT,
+    .caps = GV_ADAPTER_GANG | GV_ADAPTER_TOPOLOGY | GV_ADAPTER_RELEASER | GV_ADAPTER_UNPLACED,
+};
 static const gv_adapter lpx = {.profile = GV_SCHEDULER_LPX, .caps = 0};
 static const gv_adapter grove = {
     .profile = GV_SCHEDULER_GROVE,
@@ -30,7 +35,8 @@ const gv_adapter *gv_adapter_find(gv_str profile, bool gang_scheduling) {
 
 const gv_adapter *gv_adapter_of(const grove_config *config, gv_str profile) {
     const gv_scheduler_profile *p = gv_config_scheduler(config, profile);
-    return p ? gv_adapter_find(profile, p->gang_scheduling) : NULL;
+    const gv_adapter *a = p ? gv_adapter_find(profile, p->gang_scheduling) : NULL;
+    return a == &kube_gang && p->unplaced_too ? &kube_gang_unplaced : a;
 }
 
 void gv_mark(gv_pair *list, uint32_t *n, gv_str key, gv_str value) {

@@ -17,6 +17,8 @@
 #define GV_ADAPTER_RELEASER \
     0x4u                       /* pods stay gated until the engine has found a place for the gang */
 #define GV_ADAPTER_BINDER 0x8u /* the engine binds the pods itself */
+/* A releaser that lets pods go for which there is no place, too: whoever adds nodes sees them then. */
+#define GV_ADAPTER_UNPLACED 0x10u
 
 /* The engine chooses the nodes, so that it can see several gangs at once. */
 #define GV_ADAPTER_PLACED (GV_ADAPTER_RELEASER | GV_ADAPTER_BINDER)

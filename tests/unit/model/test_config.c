@@ -124,6 +124,12 @@ static const struct {
     {",\"scheduler\":{\"profiles\":[{\"name\":\"grove-scheduler\",\"config\":{\"starvationGuard\":"
      "5}}]}",
      "scheduler.profiles[0].config.starvationGuard", NULL},
+    {",\"scheduler\":{\"profiles\":[{\"name\":\"default-scheduler\",\"config\":{"
+     "\"gangScheduling\":true,\"onNoFit\":\"ReleaseForAutoscaler\"}}]}",
+     "", "default-scheduler"},
+    {",\"scheduler\":{\"profiles\":[{\"name\":\"default-scheduler\",\"config\":{\"onNoFit\":"
+     "\"Release\"}}]}",
+     "scheduler.profiles[0].config.onNoFit", NULL},
     {",\"logLevel\":\"warn\"", "logLevel", NULL},
     {",\"logLevel\":\" \",\"logFormat\":\"text\"", "", "default-scheduler"},
     {",\"logFormat\":\"yaml\"", "logFormat", NULL},

@@ -222,6 +222,45 @@ static void test_foreign_gate(void **state) {
     cluster_close(&c);
 }
 
+/* onNoFit: with nodes that come for pods nobody can place, a gang without a place goes as well, and is taken back alike. */
+static void test_released_without_place(void **state) {
+    static const char *const words[] = {"Wait", "ReleaseForAutoscaler"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        cluster c;
+        grove_placement p;
+        char text[256], first[128];
+        int64_t deadline = 0;
+        cluster_open(&c, "s");
+        snprintf(text, sizeof text,
+                 "apiVersion: operator.config.grove.io/v1alpha1\nkind: OperatorConfiguration\n"
+                 "scheduler: {profiles: [{name: default-scheduler, config: {gangScheduling: true, "
+                 "onNoFit: %s}}]}\n",
+                 words[i]);
+        load_config(&c, text);
+        cluster_add(&c, SET_ONE);
+        cluster_settle(&c, 12);
+        assert_true(cluster_gated(cluster_pod(&c, "s-0-a", 0))); /* nothing is decided yet */
+        place(&c, &p, NULL, GROVE_VERDICT_INFEASIBLE, 0);
+        cluster_settle(&c, 12);
+        for (int k = 0; k < 3; k++) {
+            object *o = cluster_pod(&c, "s-0-a", k);
+            assert_int_equal(cluster_gated(o), i == 0);
+            assert_null(cluster_node(&c, GV_KIND_POD, o->name, "/spec/affinity"));
+        }
+        assert_int_equal(cluster_waits(&c, "NoPlacement", "s-0", NULL), i == 0);
+        assert_int_equal(cluster_waits(&c, "ReleasedNotBound", "s-0", &deadline), i == 1);
+        snprintf(first, sizeof first, "%s", cluster_pod(&c, "s-0-a", 0)->name);
+        if (i == 1) {
+            c.now = deadline;
+            cluster_settle(&c, 24);
+            assert_string_not_equal(cluster_pod(&c, "s-0-a", 0)->name, first);
+            assert_false(cluster_gated(cluster_pod(&c, "s-0-a", 0))); /* and goes again */
+        }
+        cluster_close(&c);
+    }
+}
+
 /* Handed to a stock scheduler that has no room any more: after a minute the gang is gated again. */
 static void test_released_and_not_bound(void **state) {
     (void)state;
@@ -316,6 +355,7 @@ int main(void) {
         cmocka_unit_test(test_release_into_domain),
         cmocka_unit_test(test_release_narrows_every_term),
         cmocka_unit_test(test_foreign_gate),
+        cmocka_unit_test(test_released_without_place),
         cmocka_unit_test(test_released_and_not_bound),
         cmocka_unit_test(test_pods_say_so_once),
     };
