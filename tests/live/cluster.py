@@ -96,6 +96,13 @@ class Cluster:
         self.rights()
         return self.as_groved()
 
+    def definitions(self, which):
+        """Grove's own kinds, or those with libgrove's fields (extended)."""
+        done = subprocess.run([self.groved, 'install-crds', '--set', which, '--kubeconfig', self.admin],
+                              capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            raise AssertionError(done.stderr)
+
     def rights(self, change=lambda obj: obj, *settings):
         """Applies the rights of the manifest, or of the chart with these settings, each object as `change` gives it back."""
         words = [word for setting in settings for word in ('--set', setting)]

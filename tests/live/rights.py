@@ -234,6 +234,13 @@ class Rights(Stage):
         assert not refused, refused
 
     def run(self):
+        self.c.definitions('extended')  # a history is a field of libgrove's
+        try:
+            return self.take_each()
+        finally:
+            self.c.definitions('upstream')
+
+    def take_each(self):
         self.check_all()
         wanted = os.environ.get('GROVE_LIVE_RIGHTS', '')
         all_rights = [r for r in rights_of(self.objects()) if str(r) not in SELDOM]
