@@ -340,8 +340,8 @@ static void creates(live *l, const access_data *a, int pods) {
 }
 
 /* The server replays what happened since the list, again and again. */
-static void replay(live *l, int updates) {
-    char setting[100];
+static void replay(live *l, int updates, const char *prefix) {
+    char setting[100], name[40];
     const char *count = getenv("GROVE_BENCH_ROUNDS");
     int rounds = count ? atoi(count) : 5;
     int64_t begin = cpu(), wall = now();
@@ -357,10 +357,13 @@ static void replay(live *l, int updates) {
     double us = (double)(cpu() - begin) / updates / rounds / 1000;
     (void)snprintf(setting, sizeof setting,
                    "%d events replayed %d times, TLS, HTTP/2, budget <= 35", updates, rounds);
-    figure("watch_event_cpu_us", us, "us", setting);
-    figure("watch_events_s_core", 1e6 / us, "1/s", "of CPU time, budget >= 25000");
-    figure("watch_events_s_wall", (double)updates * rounds * 1e9 / (double)(now() - wall), "1/s",
-           "beside the server on this machine");
+    double per_s = (double)updates * rounds * 1e9 / (double)(now() - wall);
+    (void)snprintf(name, sizeof name, "%s_event_cpu_us", prefix);
+    figure(name, us, "us", setting);
+    (void)snprintf(name, sizeof name, "%s_events_s_core", prefix);
+    figure(name, 1e6 / us, "1/s", "of CPU time, budget >= 25000");
+    (void)snprintf(name, sizeof name, "%s_events_s_wall", prefix);
+    figure(name, per_s, "1/s", "beside the server on this machine");
 }
 
 static void sync_and_burst(live *l, int pods, int updates) {
@@ -394,10 +397,13 @@ static void sync_and_burst(live *l, int pods, int updates) {
         turn(l);
     }
     need(l->failed == 0, "patches failed");
-    replay(l, updates);
+    replay(l, updates, "watch");
 }
 
-/* GROVE_BENCH_PART: "create" or "watch", so that the memory of the second is not that of the first; else both. */
+/*
+ * GROVE_BENCH_PART: "create" or "watch", so that the memory of the second is not that of the first; else both.
+ * "stream": events as fast as they are taken, of a server that does nothing else (tests/control-plane/cmd/stream).
+ */
 int main(void) {
     live l = {0};
     access_data a = {0};
@@ -405,7 +411,8 @@ int main(void) {
     const char *kubeconfig = getenv("GROVE_BENCH_KUBECONFIG"), *count = getenv("GROVE_BENCH_PODS");
     const char *events = getenv("GROVE_BENCH_EVENTS"), *part = getenv("GROVE_BENCH_PART");
     int pods = count ? atoi(count) : 2000;
-    bool create = !part || strcmp(part, "create") == 0, watch = !part || !create;
+    bool stream = part && strcmp(part, "stream") == 0;
+    bool create = !part || strcmp(part, "create") == 0, watch = !stream && (!part || !create);
     need(grove_env_new(NULL, &l.env) == 0, "no memory");
     if (create) {
         from_bytes(l.env, events ? atoi(events) : 20000);
@@ -417,6 +424,10 @@ int main(void) {
         if (create) {
             read_access(l.env, kubeconfig, &a);
             creates(&l, &a, pods);
+        }
+        if (stream) {
+            (void)snprintf(l.version, sizeof l.version, "1000");
+            replay(&l, REPLAYED, "stream");
         }
         if (watch) {
             sync_and_burst(&l, pods, pods < REPLAYED ? pods : REPLAYED);
