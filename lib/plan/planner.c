@@ -164,9 +164,10 @@ static grove_status expand(grove_planner *p, gv_work *w) {
 
 static grove_status plan_living(grove_planner *p, gv_work *w) {
     static grove_status (*const steps[])(gv_work *) = {
-        gv_step_refusals,  gv_step_observe,    gv_step_facts,    gv_step_rollout, gv_step_terminate,
-        gv_step_revisions, gv_step_children,   gv_step_failures, gv_step_pods,    gv_step_gangs,
-        gv_step_waits,     gv_step_finalizers, gv_step_status,
+        gv_step_refusals,  gv_step_observe,    gv_step_facts,    gv_step_rollout,
+        gv_step_terminate, gv_step_revisions,  gv_step_children, gv_step_failures,
+        gv_step_pods,      gv_step_gangs,      gv_step_waits,    gv_step_finalizers,
+        gv_step_status,    gv_step_pod_labels,
     };
     bool again = false;
     grove_status status = expand(p, w);

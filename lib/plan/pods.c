@@ -43,8 +43,9 @@ static grove_status drop_duplicates(gv_work *w, gv_work_clique *c, uint32_t *out
     *out_dropped = 0;
     for (uint32_t i = 1; i < c->n_pods; i++) {
         const gv_pod *p = c->pods[i];
-        if (p->index < 0 || p->index != c->pods[i - 1]->index) {
-            continue;
+        if (p->index < 0 || p->index != c->pods[i - 1]->index || gv_pod_index_is_bent(p) ||
+            gv_pod_index_is_bent(c->pods[i - 1])) {
+            continue; /* labels that somebody wrote over are no host names */
         }
         (*out_dropped)++;
         grove_status status = gv_pod_remove(w, c, p, "DuplicateIndex",
@@ -61,6 +62,9 @@ static grove_status drop_duplicates(gv_work *w, gv_work_clique *c, uint32_t *out
 static grove_status report_unnumbered(gv_work *w, const gv_work_clique *c) {
     for (uint32_t i = c->n_pods; i-- > 0 && c->pods[i]->index < 0;) {
         const char *name = c->pods[i]->head.name;
+        if (gv_pod_index_is_bent(c->pods[i]) && gv_pod_labels_drifted(w, c, c->pods[i])) {
+            continue; /* it gets its label back */
+        }
         gv_str why = gv_text(w,
                              "pod %s has no index in its label " GV_LABEL_POD_INDEX
                              ": it counts as a replica, and no pod takes the index it had",

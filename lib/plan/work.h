@@ -321,6 +321,7 @@ grove_status gv_step_pods(gv_work *w);     /* pods.c */
 grove_status gv_step_gangs(gv_work *w);    /* gangs.c: membership, gates, binds */
 grove_status gv_step_waits(gv_work *w);    /* waits.c: for schedulers, starts and containers */
 grove_status gv_step_status(gv_work *w);   /* status_*.c */
+grove_status gv_step_pod_labels(gv_work *w);
 grove_status gv_step_finalizers(gv_work *w); /* finalize.c */
 grove_status gv_step_hold(gv_work *w);       /* refused.c: and not tried before its time */
 grove_status gv_step_check(gv_work *w);      /* invariants.c */
@@ -329,6 +330,10 @@ grove_status gv_step_check(gv_work *w);      /* invariants.c */
 /* suspend.c: takes the room of a suspended set back. */
 grove_status gv_suspend(gv_work *w);
 /* Deletes one pod of the clique, at most once a plan. */
+/* pod_labels.c: the label says another index than the host name does. */
+bool gv_pod_index_is_bent(const gv_pod *p);
+/* A label of ours is missing or written over, and is put back as soon as nothing else is written to the pod. */
+bool gv_pod_labels_drifted(const gv_work *w, const gv_work_clique *c, const gv_pod *p);
 grove_status gv_pod_remove(gv_work *w, gv_work_clique *c, const gv_pod *p, const char *reason,
                            const char *why);
 /* Place of an active pod in c->pods; n_pods when it is not one of them. */

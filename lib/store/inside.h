@@ -69,13 +69,14 @@ grove_status gv_object_make_record(grove_store *s, const grove_extract *record, 
                                    grove_error *err);
 /* Change of a copy; what is not named stays. */
 typedef struct gv_object_change {
-    uint32_t set_flags;   /* GV_HEAD_* */
-    int64_t deleted;      /* used with GV_HEAD_TERMINATING */
-    bool drop_gate;       /* pods: Grove's gate */
-    bool unschedulable;   /* pods: the condition that says so */
-    gv_str node;          /* pods: n 0 keeps */
-    grove_doc *doc;       /* documents: NULL keeps */
-    const grove_node *at; /* with doc */
+    uint32_t set_flags;       /* GV_HEAD_* */
+    int64_t deleted;          /* used with GV_HEAD_TERMINATING */
+    bool drop_gate;           /* pods: Grove's gate */
+    bool unschedulable;       /* pods: the condition that says so */
+    gv_str node;              /* pods: n 0 keeps */
+    const grove_node *labels; /* pods: those that a merge patch sets; NULL keeps */
+    grove_doc *doc;           /* documents: NULL keeps */
+    const grove_node *at;     /* with doc */
 } gv_object_change;
 grove_status gv_object_copy(grove_store *s, const gv_object *from, const gv_object_change *change,
                             gv_object **out, grove_error *err);

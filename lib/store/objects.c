@@ -3,7 +3,10 @@
 #include <stddef.h>
 
 #include "base/hash.h"
+#include "model/labels.h"
+#include "model/records_take.h"
 #include "store/inside.h"
+#include "value/doc.h"
 
 uint64_t gv_name_hash(const gv_name_key *key) {
     uint64_t h = gv_mix64((uint64_t)key->kind + 1);
@@ -138,6 +141,25 @@ static gv_head_facts head_facts(const gv_head *h, const gv_object_change *change
                            .deleted = dies ? change->deleted : h->deleted};
 }
 
+/* A patch of labels, as far as a pod's record keeps them. */
+static void take_labels(const grove_node *labels, gv_pod_facts *f) {
+    const struct {
+        const char *key;
+        gv_str *out;
+    } texts[] = {{GV_LABEL_PART_OF, &f->head.part_of},
+                 {GV_LABEL_CLIQUE, &f->clique},
+                 {GV_LABEL_GANG, &f->gang},
+                 {GV_LABEL_BASE_GANG, &f->base_gang}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (grove_node_get(labels, texts[i].key) != NULL) {
+            *texts[i].out = gv_node_get_str(labels, texts[i].key);
+        }
+    }
+    if (grove_node_get(labels, GV_LABEL_POD_INDEX) != NULL) {
+        f->index = gv_pod_index_of(gv_node_get_str(labels, GV_LABEL_POD_INDEX));
+    }
+}
+
 static grove_status copy_pod(grove_store *s, const gv_pod *p, const gv_object_change *change,
                              gv_object **out, grove_error *err) {
     gv_pod_facts *f = &s->pod;
@@ -163,6 +185,7 @@ static grove_status copy_pod(grove_store *s, const gv_pod *p, const gv_object_ch
     f->ready_since = p->ready_since;
     f->scheduled_since = p->scheduled_since;
     f->ended = p->ended;
+    take_labels(change->labels, f);
     f->requests.n = f->ports.n = 0;
     for (uint32_t i = 0; i < p->n_requests; i++) {
         gv_request_fact r = {gv_str_c(p->requests[i].name), p->requests[i].amount};

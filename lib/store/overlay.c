@@ -160,8 +160,15 @@ static grove_status patched(const gv_object *old, const gv_write *w, grove_doc *
                : grove_merge_patch_apply(d->doc, d->node, w->body, patch, out, err);
 }
 
-/* A pod's record follows the two pod patches that planning makes: it is told to have no place, which is
- * the only patch of its status, or Grove's gate is removed. */
+/* A pod's record follows the three pod patches that planning makes: it is told to have no place, which is
+ * the only patch of its status, its labels are put back, which is the only merge patch, or Grove's gate is
+ * removed. */
+static const grove_node *patched_labels(const gv_write *w) {
+    const grove_node *patch = w->object ? w->object : grove_doc_root(w->body);
+    return w->patch_type == GROVE_PATCH_MERGE ? grove_node_at_path(patch, "/metadata/labels")
+                                              : NULL;
+}
+
 static bool removes_gate(const gv_write *w) {
     const grove_node *patch = w->object ? w->object : grove_doc_root(w->body);
     if (w->patch_type != GROVE_PATCH_JSON) {
@@ -198,6 +205,7 @@ static grove_status expected(grove_store *s, const gv_write *w, const gv_object 
         if (old->u.head.kind == GV_KIND_POD) {
             change.unschedulable = w->subresource == GROVE_SUBRESOURCE_STATUS;
             change.drop_gate = !change.unschedulable && removes_gate(w);
+            change.labels = patched_labels(w);
         } else {
             grove_status status = patched(old, w, &doc, err);
             if (status < 0) {

@@ -246,7 +246,8 @@ CASES = {
     "NAM-02": [Case([PAIR, named("n", pcs(clique("a", 2)))], [
         patch("PodClique", "m-0-a", {"metadata": {"labels": {"grove.io/podcliqueset-replica-index": "zero"}}}),
         {"patch": {**pod("m-0-a", 1), "patch": {"metadata": {"labels": {"grove.io/podclique-pod-index": "zero"}}}}},
-        scale("PodClique", "n-0-a", 3)], ready("n-0-a", 3) + [at("PodClique", "m-0-a", "metadata.labels[grove.io/podcliqueset-replica-index]", "0")])],
+        scale("PodClique", "n-0-a", 3)], ready("n-0-a", 3) + [
+            at("PodClique", "m-0-a", "metadata.labels[grove.io/podcliqueset-replica-index]", "0"), {**pod("m-0-a", 1), "since": "settled", "kept": 1}])],
     "NAM-06": [Case(pcs(clique("a"), groups=[group("g", ["a"], 2)]), [
         {"apply": named("m-0-g", pcs(clique("b")))}, scale("PodCliqueScalingGroup", "m-0-g", 2), delete(pod("m-0-g-1-a"))],
         [at("PodGang", "m-0-g-0", "metadata.ownerReferences[0].name", "m"), {"kind": "PodGang", "name": "m-0-g-0", "since": "settled", "kept": 1}] +
@@ -292,7 +293,9 @@ CASES = {
         patch("PodClique", "n-0-g-1-p", {"metadata": {"labels": {"grove.io/podcliquescalinggroup-replica-index": None}}}),
         {"patch": {**pod("n-0-g-1-d"), "patch": {"metadata": {"labels": {"grove.io/podclique-pod-index": None, "grove.io/podcliquescalinggroup-replica-index": "0"}}}}},
         scale("PodClique", "m-0-a", 4)], ready("m-0-a", 4) + available() + ready("n-0-f", 1) + ready("n-0-g-0-d", 1) + ready("n-0-g-1-p", 1) + [
-            at("PodClique", "n-0-g-1-d", "status.lastErrors[0].code", "ERR_GET_AVAILABLE_POD_HOSTNAME_INDICES")])],
+            {"kind": "PodClique", "name": "n-0-g-1-d", "path": "status.lastErrors[0]", "exists": False},
+            {**pod("n-0-g-1-d", 0), "path": "metadata.labels[grove.io/podcliquescalinggroup-replica-index]", "equals": "1"},
+            {**pod("n-0-g-1-d", 0), "since": "settled", "kept": 1}])],
     "PGC-12": [Case(NESTED, [binding("block", "host"), scale("PodCliqueScalingGroup", "m-0-g", 3), delete(pod("m-0-g-0-p"))], [
         at("PodGang", "m-0", "spec.topologyConstraint.packConstraint.required", BLOCK), at("PodGang", "m-0", "spec.podgroups[m-0-g-0-p].topologyConstraint.packConstraint.required", HOST),
         {"kind": "PodGang", "path": "spec.topologyConstraintGroupConfigs[0].topologyConstraint", "exists": False},

@@ -127,6 +127,34 @@ static void test_gate_patch(void **state) {
     end(&f);
 }
 
+/* What a patch says of labels is seen at once, and no longer when it was refused; what it leaves out stays. */
+static void test_label_patch(void **state) {
+    (void)state;
+    fixture f;
+    begin(&f);
+    put(&f, "u1", 10, OPEN);
+    assert_int_equal(pod(&f)->index, -1);
+    for (int accepted = 0; accepted < 2; accepted++) {
+        grove_doc *patch = parse(&f, "{\"metadata\":{\"labels\":{\"grove.io/"
+                                     "podclique\":\"s-0-a\",\"grove.io/podgang\":\"s-0\","
+                                     "\"grove.io/podclique-pod-index\":\"3\"}}}");
+        gv_write w = write_of(GROVE_VERB_PATCH);
+        w.patch_type = GROVE_PATCH_MERGE;
+        w.body = patch;
+        assert_int_equal(gv_store_write_begin(f.store, &w, NULL), 0);
+        grove_doc_unref(patch);
+        assert_int_equal(pod(&f)->index, 3);
+        assert_string_equal(pod(&f)->clique, "s-0-a");
+        assert_string_equal(pod(&f)->gang, "s-0");
+        assert_string_equal(pod(&f)->base_gang, "");
+        assert_string_equal(pod(&f)->head.part_of, "s");
+        answer(&f, accepted, accepted ? "12" : "");
+        assert_int_equal(pod(&f)->index, accepted ? 3 : -1);
+        assert_string_equal(pod(&f)->clique, accepted ? "s-0-a" : "");
+    }
+    end(&f);
+}
+
 static void test_event_before_answer(void **state) {
     (void)state;
     fixture f;
@@ -302,6 +330,7 @@ int main(void) {
         cmocka_unit_test(test_delete_is_terminating_not_gone),
         cmocka_unit_test(test_delete_then_new_incarnation),
         cmocka_unit_test(test_bind),
+        cmocka_unit_test(test_label_patch),
         cmocka_unit_test(test_document_patch),
         cmocka_unit_test(test_uncertain_after_30_seconds),
     };
