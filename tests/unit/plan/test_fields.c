@@ -140,8 +140,48 @@ static void test_conditions_of_others(void **unused) {
     }
 }
 
+/* What stands beside spec, in a ServiceAccount, is ours as well. */
+static void test_members_beside_spec(void **unused) {
+    (void)unused;
+    static const char *const theirs[] = {"{\"automountServiceAccountToken\":false}",
+                                         "{\"automountServiceAccountToken\":null}"};
+    for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++) {
+        cluster c;
+        cluster_open(&c, "s");
+        cluster_add(&c, SET_ONE);
+        cluster_live(&c, 20);
+        cluster_merge(&c, GV_KIND_SERVICEACCOUNT, "s", theirs[i]);
+        cluster_settle(&c, 12);
+        assert_true(grove_node_is_true(
+            cluster_node(&c, GV_KIND_SERVICEACCOUNT, "s", "/automountServiceAccountToken")));
+        cluster_close(&c);
+    }
+}
+
+/* An autoscaler that is refused is told under its own code. */
+static void test_refused_autoscaler(void **unused) {
+    (void)unused;
+    cluster c;
+    cluster_open(&c, "s");
+    grove_refusal r = {.size = sizeof r,
+                       .verb = GROVE_VERB_CREATE,
+                       .kind = GROVE_KIND_HPA,
+                       .name = "s-0-a",
+                       .message = "no",
+                       .at_ns = c.now,
+                       .retry_ns = c.now + INT64_C(3600) * 1000000000};
+    c.refusals[0] = &r;
+    c.n_refusals = 1;
+    cluster_add(&c, set);
+    cluster_settle(&c, 12);
+    assert_string_equal(cluster_text(&c, GV_KIND_PODCLIQUESET, "s", "/status/lastErrors/0/code"),
+                        "ERR_SYNC_HPA");
+    cluster_close(&c);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table),
-                                       cmocka_unit_test(test_conditions_of_others)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table), cmocka_unit_test(test_members_beside_spec),
+        cmocka_unit_test(test_refused_autoscaler), cmocka_unit_test(test_conditions_of_others)};
     return cmocka_run_group_tests_name("fields", tests, NULL, NULL);
 }
