@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the scheduler backend of the set asks for: queues, and no topology where it knows none. */
 #include "admission/topology.h"
+#include "model/queues.h"
 #include "model/syntax.h"
 #include "value/doc.h"
 
@@ -14,8 +15,7 @@
 
 /* Label before annotation; an empty value counts as none. */
 static gv_str kai_queue_of(const grove_node *owner) {
-    gv_str label = gv_node_get_str(grove_node_get(owner, "labels"), KAI_QUEUE);
-    return label.n ? label : gv_node_get_str(grove_node_get(owner, "annotations"), KAI_QUEUE);
+    return gv_queue_key_of(grove_node_get(owner, "labels"), grove_node_get(owner, "annotations"));
 }
 
 static void check_kai(gv_rules *r) {

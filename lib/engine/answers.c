@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The answers about gangs until their pods are seen bound: kept with the room they hold, told, taken back. */
 #include "engine/gangs.h"
+#include "engine/view_queues.h"
 
 #include "value/doc.h"
 
@@ -25,6 +26,11 @@ uint32_t gv_engine_gangs_waiting(const grove_engine *e) {
         n += d->placement.verdict != GROVE_VERDICT_PLACED;
     }
     return n;
+}
+
+void gv_gangs_wants_nothing(grove_engine *e, gv_str key) {
+    const gv_decided *d = gv_map_get(&e->decided, key);
+    e->wants_less = e->wants_less || (d && d->wants);
 }
 
 void gv_gangs_take_back(grove_engine *e, gv_str key) {
@@ -59,6 +65,7 @@ gv_decided *gv_gangs_answer(grove_engine *e, gv_str ns, gv_str gang, gv_str set)
     d->placement.size = (uint32_t)sizeof d->placement;
     d->placement.retry_ns = d->look_again = GROVE_NEVER;
     d->placement.reason = d->placement.text = "";
+    d->queue = gv_view_queue_of(&e->view, e->store, ns, set).id;
     gv_gangs_drop(e, key);
     if (!gv_map_put(&e->decided, key, d)) {
         gv_arena_fini(&d->arena);
@@ -95,7 +102,8 @@ grove_status gv_gangs_keep_places(grove_engine *e, gv_decided *d, const gv_view_
         }
         sigs[n] = gv_engine_node_sig(e, pods[n].node);
         d->gated = d->gated || seat->pod->n_gates > 0;
-        grove_status st = gv_view_assume(&e->view, uid, nodes[at], seat->class_id, err);
+        grove_status st = gv_view_assume(&e->view, seat->pod, nodes[at], seat->class_id, d->queue,
+                                         err);
         if (st < 0) {
             return st;
         }
@@ -120,6 +128,23 @@ static const char *label_of(const grove_engine *e, uint32_t node, const char *ke
     return value ? value : "";
 }
 
+/* Its queue, or one above it, may not have so much. */
+static grove_status explain_limit(grove_engine *e, gv_decided *d, const grove_certificate *proof,
+                                  grove_error *err) {
+    const grove_sched *s = e->view.sched;
+    int64_t limit = grove_sched_queue_used(s, proof->queue)[proof->resource] + proof->have;
+    d->bounded = true;
+    d->placement.reason = "QueueLimit";
+    d->placement.text = gv_arena_fmt(
+        &d->arena,
+        "the limit of queue %s does not allow it: of %lld %s it has %lld left, and the gang needs "
+        "%lld",
+        grove_sched_queue_name(s, proof->queue), (long long)limit,
+        grove_sched_resource_name(s, proof->resource), (long long)proof->have,
+        (long long)proof->need);
+    return d->placement.text ? GROVE_OK : gv_error_nomem(err);
+}
+
 /* One line for conditions and events, with the level that blocks; grove_sched_explain has the whole story. */
 static grove_status keep_explanation(grove_engine *e, gv_decided *d, const gv_view_gang *gang,
                                      grove_error *err) {
@@ -128,6 +153,9 @@ static grove_status keep_explanation(grove_engine *e, gv_decided *d, const gv_vi
         d->placement.reason = grove_reason_name(GROVE_REASON_BUDGET);
         d->placement.text = "the search budget ended before an answer was found";
         return GROVE_OK;
+    }
+    if (proof.reason == GROVE_REASON_QUEUE_LIMIT) {
+        return explain_limit(e, d, &proof, err);
     }
     const char *what = grove_sched_resource_name(e->view.sched, proof.resource);
     const char *key = grove_sched_level_key(e->view.sched, gang->topology, proof.level);
@@ -167,6 +195,36 @@ static grove_status explain_anchor(grove_engine *e, gv_decided *d, const gv_view
     return d->placement.text ? GROVE_OK : gv_error_nomem(err);
 }
 
+/* What the gang described last still needs counts as wanted by its queue until it has a place. */
+static grove_status keep_wants(grove_engine *e, gv_decided *d, grove_error *err) {
+    if (d->queue == GROVE_QUEUE_NONE) {
+        return GROVE_OK;
+    }
+    d->n_wants = grove_sched_resource_count(e->view.sched);
+    d->wants = gv_arena_array(&d->arena, int64_t, d->n_wants + 1);
+    return d->wants ? grove_gang_needs(e->view.gang, d->wants, d->n_wants) : gv_error_nomem(err);
+}
+
+grove_status gv_gangs_bar(grove_engine *e, gv_str ns, gv_str name, gv_str set, grove_error *err) {
+    gv_view_queue queue = gv_view_queue_of(&e->view, e->store, ns, set);
+    gv_str key = gv_engine_key(&e->op_text, ns, name);
+    if (!key.p) {
+        return gv_error_nomem(err);
+    }
+    gv_gangs_take_back(e, key);
+    gv_decided *d = gv_gangs_answer(e, ns, name, set);
+    if (!d) {
+        return gv_error_nomem(err);
+    }
+    d->barred = true;
+    d->placement.verdict = GROVE_VERDICT_INFEASIBLE;
+    d->placement.reason = "QueueUnknown";
+    d->placement.text = queue.name.n ? gv_arena_fmt(&d->arena, "queue %.*s: %s", (int)queue.name.n,
+                                                    queue.name.p, queue.problem)
+                                     : queue.problem;
+    return d->placement.text ? grove_store_mark(e->store, d->ns.p, d->set.p) : gv_error_nomem(err);
+}
+
 grove_status gv_gangs_keep_decision(grove_engine *e, gv_str ns, gv_str name, gv_str set,
                                     const gv_view_gang *gang, grove_error *err) {
     grove_status st = GROVE_OK;
@@ -185,7 +243,8 @@ grove_status gv_gangs_keep_decision(grove_engine *e, gv_str ns, gv_str name, gv_
         d->placement.verdict = verdict == GROVE_INFEASIBLE ? GROVE_VERDICT_INFEASIBLE
                                                            : GROVE_VERDICT_UNKNOWN;
         st = keep_explanation(e, d, gang, err);
-        if (st == GROVE_OK && verdict == GROVE_INFEASIBLE && gang->anchor.key) {
+        st = st < 0 ? st : keep_wants(e, d, err);
+        if (st == GROVE_OK && verdict == GROVE_INFEASIBLE && gang->anchor.key && !d->bounded) {
             st = explain_anchor(e, d, &gang->anchor, err);
         }
     }

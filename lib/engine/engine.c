@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Life cycle, watches, events and completions. */
 #include "engine/engine.h"
+#include "engine/view_queues.h"
 
 #include "model/labels.h"
 #include "value/doc.h"
@@ -126,6 +127,9 @@ grove_status grove_engine_new(grove_env *env, const grove_engine_options *option
     if (st == GROVE_OK) {
         st = gv_engine_refresh_config(e, err);
     }
+    if (st == GROVE_OK) {
+        st = gv_view_declare_queues(&e->view, e->base_config, err);
+    }
     if (st < 0) {
         grove_engine_free(e);
         return err && err->status == st ? st : gv_error(err, st, "the engine could not be made");
@@ -239,7 +243,7 @@ static grove_status follow_room(grove_engine *e, const gv_pod *pod, gv_str uid, 
     uint32_t node = 0;
     bool refused = pod && gv_pod_is_refused(pod) && pod->gang[0] &&
                    gv_view_place(&e->view, uid, &node);
-    grove_status st = gv_view_sync_pod(&e->view, pod, uid, err);
+    grove_status st = gv_view_sync_pod(&e->view, e->store, pod, uid, err);
     if (st == GROVE_OK && refused) {
         tell_refused(e, pod);
         st = gv_view_refuse(&e->view, pod, node, e->now, err);
@@ -253,7 +257,7 @@ static grove_status follow_pod(grove_engine *e, gv_str ns, gv_str name, gv_str u
     const gv_object *object = gv_store_get(e->store, GV_KIND_POD, ns, name);
     const gv_pod *pod = object ? &object->u.pod : NULL;
     if (pod && !gv_str_is(uid, pod->head.uid)) {
-        grove_status st = gv_view_sync_pod(&e->view, NULL, uid, err);
+        grove_status st = gv_view_sync_pod(&e->view, e->store, NULL, uid, err);
         if (st < 0) {
             return st;
         }
@@ -281,6 +285,8 @@ static grove_status follow(grove_engine *e, gv_kind kind, gv_str ns, gv_str name
         return follow_pod(e, ns, name, uid, err);
     case GV_KIND_PODGANG:
         return gv_engine_check_gang(e, ns, name);
+    case GV_KIND_PODCLIQUESET:
+        return gv_queues_follow_set(e, ns, name, err);
     default:
         return GROVE_OK;
     }
@@ -337,6 +343,9 @@ static grove_status on_synced(grove_engine *e, gv_engine_watch *w, grove_error *
         if (st == GROVE_OK && (w->kind == GV_KIND_NODE || w->kind == GV_KIND_POD)) {
             st = gv_view_resync(&e->view, e->store, err);
         }
+        if (st == GROVE_OK && w->kind == GV_KIND_PODCLIQUESET) {
+            st = gv_queues_follow_all(e, err);
+        }
         e->config_stale = e->config_stale || is_setting(w->kind);
     }
     if (st == GROVE_OK) {
@@ -385,6 +394,9 @@ static bool is_success(const grove_action *a, const grove_completion *c) {
 /* An answer may lift what covered a pod: the room that it really takes was not followed meanwhile. */
 static grove_status follow_uncovered(grove_engine *e, gv_kind kind, gv_str ns, gv_str name,
                                      grove_error *err) {
+    if (kind == GV_KIND_PODCLIQUESET) {
+        return gv_queues_follow_set(e, ns, name, err);
+    }
     const gv_object *o = kind == GV_KIND_POD ? gv_store_get(e->store, kind, ns, name) : NULL;
     if (!o || (o->u.head.flags & GV_HEAD_EXPECTED) != 0) {
         return GROVE_OK;

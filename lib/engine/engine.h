@@ -100,8 +100,13 @@ typedef struct gv_decided {
     uint64_t terms;            /* what the gang asked for: stale.c */
     const uint64_t *node_sigs; /* parallel to the placed pods: what their nodes were */
     bool gated;                /* its pods are released towards their places; somebody else binds */
-    bool reserved;      /* no answer to bind: its places are held until others have left them */
-    int64_t priority;   /* of such a gang */
+    bool reserved;    /* no answer to bind: its places are held until others have left them */
+    bool barred;      /* no place is looked for: its set is of no queue */
+    bool bounded;     /* places there may be: its queue has all that it may have */
+    int64_t priority; /* of such a gang */
+    uint32_t queue;   /* of the placement engine, when it was decided; GROVE_QUEUE_NONE: none */
+    int64_t *wants;   /* what the minimum lacked then, by resource; NULL: nothing is known */
+    uint32_t n_wants;
     int64_t look_again; /* it has waited too long then; INT64_MAX: never */
 } gv_decided;
 
@@ -161,6 +166,8 @@ struct grove_engine {
     gv_map decided;        /* "ns/name" of the gang -> gv_decided */
     gv_map condemned;      /* "ns/gang", of one pod "ns/gang/pod" -> gv_condemned */
     gv_map spared;         /* "ns/name" of the base gang -> gv_spared */
+    bool wants_less; /* a queue wants less than before: the fair shares of others have grown */
+    const int64_t *wanted; /* by queue and resource, while gangs of queues have their turns */
     gv_map favoured; /* "ns/name" of a gang whose held places were given back to choose anew */
     GV_VEC(const grove_placement *) placements; /* lent to the planner, as the next */
     GV_VEC(const grove_refusal *) refusals;
@@ -260,6 +267,12 @@ grove_status gv_engine_binding_failed(grove_engine *e, gv_str ns, gv_str pod);
 uint32_t gv_engine_gangs_waiting(const grove_engine *e);
 const gv_decided *gv_engine_decision(grove_engine *e, gv_str ns, gv_str gang);
 void gv_engine_gangs_fini(grove_engine *e);
+
+/* ---- queues.c: nothing happens without queues in the configuration ---- */
+/* The set may name another queue than before: what it runs counts there, and its gangs are looked at anew. */
+grove_status gv_queues_follow_set(grove_engine *e, gv_str ns, gv_str set, grove_error *err);
+/* The same for all, after a relist of sets. */
+grove_status gv_queues_follow_all(grove_engine *e, grove_error *err);
 
 /* ---- victims.c: who has to make room for whom ---- */
 /* Gangs of this set that are to go, or not to go after all; pointers live until the next call. */

@@ -4,7 +4,8 @@
  * that wait are looked at again when capacity changed. Order of service: priority, then those that lack
  * their minimum, then age, then name.
  */
-#include "engine/gangs.h"
+#include "engine/queues.h"
+#include "engine/view_queues.h"
 
 #include "base/sort.h"
 #include "model/labels.h"
@@ -120,6 +121,12 @@ gv_object *gv_gangs_find(const grove_engine *e, gv_str key) {
     return gv_store_get(e->store, GV_KIND_PODGANG, ns, name);
 }
 
+uint32_t gv_gangs_queue(const grove_engine *e, const gv_object *gang) {
+    return gv_view_queue_of(&e->view, e->store, gv_str_c(gang->u.head.ns),
+                            gv_str_c(gang->u.head.part_of))
+        .id;
+}
+
 /* Fills `list` with the gangs to look at, in order of service. */
 static grove_status collect(grove_engine *e, gv_arena *arena, gv_candidate ***out,
                             uint32_t *out_n) {
@@ -132,6 +139,7 @@ static grove_status collect(grove_engine *e, gv_arena *arena, gv_candidate ***ou
         const gv_object *object = gv_gangs_find(e, key);
         if (!object || gv_object_is_terminating(object) ||
             !gv_gangs_ours(e, gv_object_node(object))) {
+            gv_gangs_wants_nothing(e, key);
             gv_gangs_drop(e, key);
             gv_map_remove(&e->gangs_to_check, key);
             continue;
@@ -187,19 +195,39 @@ static bool any_reserved(const grove_engine *e) {
     return false;
 }
 
-/* Whoever is more important chooses first: places held for less important gangs are chosen anew after it. */
-static grove_status let_important_choose(grove_engine *e) {
+/* The most important of those to look at that a gang has to let choose first; `queue`: of its queue. */
+static int64_t most_important(const grove_engine *e, uint32_t queue) {
     gv_map_entry *entry;
     int64_t most = INT64_MIN;
-    if (!any_reserved(e)) {
-        return GROVE_OK;
-    }
     for (uint32_t i = 0; (entry = gv_map_next(&e->gangs_to_check, &i));) {
         const gv_object *gang = gv_gangs_find(e, (gv_str){entry->key, entry->key_len});
         int64_t priority = gang ? gv_gangs_priority(e, gv_object_node(gang)) : INT64_MIN;
-        most = priority > most ? priority : most;
+        bool rival = gang && (!e->view.queued || gv_gangs_queue(e, gang) == queue);
+        most = rival && priority > most ? priority : most;
     }
-    return gv_gangs_reopen_below(e, most);
+    return most;
+}
+
+/*
+ * Whoever is more important chooses first: places held for less important gangs are chosen anew after it. Between
+ * queues it is not importance that counts, and their order has been kept when the places were chosen.
+ */
+static grove_status let_important_choose(grove_engine *e) {
+    gv_map_entry *entry;
+    if (!any_reserved(e)) {
+        return GROVE_OK;
+    }
+    if (!e->view.queued) {
+        return gv_gangs_reopen_below(e, most_important(e, GROVE_QUEUE_NONE));
+    }
+    for (uint32_t i = 0; (entry = gv_map_next(&e->decided, &i));) {
+        const gv_decided *d = entry->value;
+        if (d->reserved && d->priority < most_important(e, d->queue) &&
+            reopen(e, (gv_str){entry->key, entry->key_len}) < 0) {
+            return GROVE_E_NOMEM;
+        }
+    }
+    return GROVE_OK;
 }
 
 static grove_status check_held(grove_engine *e) {
@@ -274,6 +302,10 @@ grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *er
         gv_error_nomem(err);
     }
     uint32_t limit = n < e->gangs_a_step ? n : e->gangs_a_step;
+    if (st == GROVE_OK && e->view.queued) {
+        st = gv_queues_serve(e, &arena, list, n, limit, err);
+        limit = 0;
+    }
     for (uint32_t i = 0; st == GROVE_OK && i < limit;) {
         uint32_t end = end_of_starters(list, i, n), stop = end < limit ? end : limit;
         if (end > i) {
@@ -288,6 +320,10 @@ grove_status gv_engine_place_gangs(grove_engine *e, int64_t now, grove_error *er
         }
     }
     gv_arena_fini(&arena);
+    if (st == GROVE_OK && e->wants_less) {
+        e->wants_less = false;
+        st = gv_gangs_mark_waiting(e) < 0 ? gv_error_nomem(err) : GROVE_OK;
+    }
     if (st == GROVE_OK && e->flags & GROVE_ENGINE_CHECK) {
         st = gv_view_verify(&e->view, e->store, err);
     }

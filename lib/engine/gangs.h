@@ -17,6 +17,10 @@ typedef struct gv_candidate {
     bool fresh;         /* decided in this step: nobody has been told */
     bool tied;          /* to the places of others */
     bool may_grow;      /* its decision leaves pods out that it could do without */
+    bool taken;         /* it has had its turn: queues.c */
+    uint32_t queue;     /* of the placement engine */
+    int64_t *wants;     /* what its minimum lacks, by resource; NULL: it waits for nothing yet */
+    uint32_t n_wants;
 } gv_candidate;
 
 /* ---- gangs.c ---- */
@@ -26,6 +30,8 @@ bool gv_gangs_ours(const grove_engine *e, const grove_node *podgang);
 bool gv_gangs_released(const grove_engine *e, const grove_node *podgang);
 /* Of the scheduler that the gang names, or of the default one; NULL: it has none. */
 const gv_scheduler_profile *gv_gangs_profile(const grove_engine *e, const grove_node *podgang);
+/* GROVE_QUEUE_NONE: of none. */
+uint32_t gv_gangs_queue(const grove_engine *e, const gv_object *gang);
 int64_t gv_gangs_priority(const grove_engine *e, const grove_node *podgang);
 /* The same with the places that are held for gangs below a priority: they choose anew, before others of
  * theirs do. */
@@ -52,6 +58,17 @@ grove_status gv_turn_starters(grove_engine *e, gv_candidate *const *list, uint32
 grove_status gv_turn_make_room(grove_engine *e, gv_candidate *const *list, uint32_t n,
                                grove_error *err);
 
+/*
+ * The turn of the last of `served`, all of which lack their minimum: alone, then together with those that got
+ * their places before it, then with others making room.
+ */
+grove_status gv_turn_queued(grove_engine *e, gv_candidate *const *served, uint32_t n,
+                            uint32_t flags, grove_error *err);
+/* What it could have beside the minimum that it got. */
+grove_status gv_turn_grow(grove_engine *e, gv_candidate *c, grove_error *err);
+/* It was looked at, and no place was found or is held for it. */
+bool gv_turn_waits(const grove_engine *e, const gv_candidate *c);
+
 /* ---- answers.c ---- */
 /* A fresh answer for the gang, without content, in the place of the former one; NULL: no memory. */
 gv_decided *gv_gangs_answer(grove_engine *e, gv_str ns, gv_str gang, gv_str set);
@@ -64,7 +81,11 @@ grove_status gv_gangs_keep_decision(grove_engine *e, gv_str ns, gv_str name, gv_
 /* Decides on the gang described last, and keeps the answer. */
 grove_status gv_gangs_decide(grove_engine *e, gv_str ns, gv_str name, gv_str set,
                              const gv_view_gang *gang, grove_error *err);
+/* Answers that the gang has no place as its set is of no queue that it could be in. */
+grove_status gv_gangs_bar(grove_engine *e, gv_str ns, gv_str name, gv_str set, grove_error *err);
 void gv_gangs_drop(grove_engine *e, gv_str key);
+/* Before the same, of a gang that does not wait any more: what its queue wanted for it, others may have now. */
+void gv_gangs_wants_nothing(grove_engine *e, gv_str key);
 /* The same, with the room that was held for it; what is bound has its own. */
 void gv_gangs_take_back(grove_engine *e, gv_str key);
 

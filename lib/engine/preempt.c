@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Room for a gang that found no place: gangs of lower priority that this engine bound make it, whole, or with
- * pods that they can do without. Who is on its way out already counts as gone, so that nobody goes for nothing.
+ * Room for a gang that found no place: gangs that this engine bound make it, whole, or with pods that they can do
+ * without. Those of lower priority do, where there are queues those of its own; and then those of queues which
+ * have more than their fair share, for a gang whose queue has less. Who is on its way out already counts as gone, so that nobody goes for nothing.
  * The places are held from then on; they are bound when the pods are seen to have left.
  */
 #include "engine/gangs.h"
 
 #include "base/sort.h"
+#include "engine/view_queues.h"
 #include "model/labels.h"
 #include "model/view.h"
 #include "value/doc.h"
 #include "value/scalar.h"
 
-/* A less important gang with pods on nodes. */
+/* A gang with pods on nodes. */
 typedef struct prey {
     gv_object *gang;
     int64_t priority;
@@ -26,6 +28,8 @@ typedef struct hunt {
     gv_str ns, name, set;
     int64_t priority;
     bool waits_only; /* nobody is told to go: the places are held as they are left */
+    bool reclaims;   /* those to go are of other queues */
+    uint32_t queue;
     prey *prey;
     uint32_t n_prey;
     uint32_t *pod_ids; /* of all gangs formed, and what they are; parallel */
@@ -77,7 +81,8 @@ static grove_status list_prey(hunt *h) {
     for (gv_object *o = gangs->first; o; o = gv_list_next(o, GV_LIST_KIND)) {
         const grove_node *node = gv_object_node(o);
         int64_t priority = gv_gangs_priority(h->e, node);
-        bool less = h->waits_only ? node != h->podgang : priority < h->priority;
+        bool foreign = h->e->view.queued && gv_gangs_queue(h->e, o) != h->queue;
+        bool less = h->waits_only || foreign ? node != h->podgang : priority < h->priority;
         if (less && gv_gangs_ours(h->e, node) && !gv_gangs_released(h->e, node) &&
             has_bound(h, o)) {
             priority = h->waits_only ? INT32_MIN : priority;
@@ -140,6 +145,11 @@ static uint32_t list_clique(hunt *h, const gv_object *gang, gv_str clique, uint3
     return n;
 }
 
+/* Whoever waits for places to be left may wait for anybody's. */
+static uint32_t queue_of(const hunt *h, const gv_object *gang) {
+    return h->waits_only ? GROVE_QUEUE_NONE : gv_gangs_queue(h->e, gang);
+}
+
 /* The minimum of every clique first, then what the gang can do without. */
 static grove_status form_gang(hunt *h, prey *p) {
     grove_engine *e = h->e;
@@ -167,6 +177,7 @@ static grove_status form_gang(hunt *h, prey *p) {
     h->n_pods += n;
     grove_sched_members members = {.size = (uint32_t)sizeof members,
                                    .priority = clamp(p->priority),
+                                   .queue = queue_of(h, p->gang),
                                    .n_pods = n,
                                    .n_surplus = n_surplus,
                                    .pods = h->pod_ids + first};
@@ -230,9 +241,15 @@ static const gv_pod *pod_of(const hunt *h, uint32_t id) {
 static grove_status condemn(hunt *h) {
     uint32_t n = 0;
     const grove_victim *victims = grove_decision_victims(h->e->view.decision, &n);
-    const char *text = gv_arena_fmt(&h->mem, "makes room for gang %.*s/%.*s of priority %lld",
-                                    (int)h->ns.n, h->ns.p, (int)h->name.n, h->name.p,
-                                    (long long)h->priority);
+    const char *text =
+        h->reclaims
+            ? gv_arena_fmt(&h->mem,
+                           "makes room for gang %.*s/%.*s: its queue %s has less than its "
+                           "share",
+                           (int)h->ns.n, h->ns.p, (int)h->name.n, h->name.p,
+                           grove_sched_queue_name(h->e->view.sched, h->queue))
+            : gv_arena_fmt(&h->mem, "makes room for gang %.*s/%.*s of priority %lld", (int)h->ns.n,
+                           h->ns.p, (int)h->name.n, h->name.p, (long long)h->priority);
     for (uint32_t i = 0; text && i < n; i++) {
         const prey *p = prey_of(h, victims[i].gang);
         const gv_pod *pod = victims[i].pod != GROVE_SCHED_NONE ? pod_of(h, victims[i].pod) : NULL;
@@ -256,7 +273,7 @@ static grove_status say_held(hunt *h, gv_decided *d) {
     d->reserved = true;
     d->priority = h->priority;
     d->placement.verdict = h->waits_only ? GROVE_VERDICT_INFEASIBLE : GROVE_VERDICT_NOMINATED;
-    d->placement.reason = h->waits_only ? "Starving" : "Preempting";
+    d->placement.reason = h->waits_only ? "Starving" : h->reclaims ? "Reclaiming" : "Preempting";
     d->placement.behind = gv_arena_dup(&d->arena, behind);
     d->placement.text = h->waits_only
                             ? gv_arena_fmt(&d->arena,
@@ -284,11 +301,16 @@ static grove_status nominate(hunt *h, const gv_view_gang *gang) {
 /* Says in the answer that stands what was asked in vain. */
 static grove_status tell(hunt *h, gv_str key, grove_verdict verdict) {
     gv_decided *d = gv_map_get(&h->e->decided, key);
-    const char *text = gv_arena_fmt(&d->arena, "%s; %s", d->placement.text,
-                                    verdict == GROVE_INFEASIBLE
-                                        ? "no less important gang that may go would make room"
-                                        : "no set of less important gangs was found that would "
-                                          "make room");
+    const char *in_vain =
+        h->reclaims ? verdict == GROVE_INFEASIBLE
+                          ? "no less important gang of its queue that may go would make room, nor "
+                            "may it take that much from other queues"
+                          : "no set of less important gangs of its queue, or of gangs of other "
+                            "queues, was found that would make room"
+        : verdict == GROVE_INFEASIBLE
+            ? "no less important gang that may go would make room"
+            : "no set of less important gangs was found that would make room";
+    const char *text = gv_arena_fmt(&d->arena, "%s; %s", d->placement.text, in_vain);
     if (!text) {
         return gv_error_nomem(h->err);
     }
@@ -296,6 +318,18 @@ static grove_status tell(hunt *h, gv_str key, grove_verdict verdict) {
     int64_t again = gv_victims_spared_until(h->e);
     d->placement.retry_ns = again < d->placement.retry_ns ? again : d->placement.retry_ns;
     return GROVE_OK;
+}
+
+/* What its queue is entitled to may be with others. */
+static grove_status ask_others(hunt *h) {
+    gv_view *v = &h->e->view;
+    if (h->waits_only || h->queue == GROVE_QUEUE_NONE) {
+        return GROVE_OK;
+    }
+    h->reclaims = true;
+    return grove_sched_reclaim(v->sched, v->gang, h->e->wanted,
+                               h->e->wanted ? grove_sched_queue_count(v->sched) : 0, NULL,
+                               v->decision, h->err);
 }
 
 /* With those gone that leave, and then with whoever else has to. */
@@ -309,7 +343,9 @@ static grove_status ask(hunt *h) {
         }
     }
     st = st < 0 ? st : form_prey(h);
-    return st < 0 ? st : grove_sched_preempt(v->sched, v->gang, NULL, v->decision, h->err);
+    st = st < 0 ? st : grove_sched_preempt(v->sched, v->gang, NULL, v->decision, h->err);
+    bool placed = st == GROVE_OK && grove_decision_verdict(v->decision) == GROVE_PLACED;
+    return st < 0 || placed ? st : ask_others(h);
 }
 
 static grove_status run(hunt *h, gv_str key) {
@@ -348,6 +384,7 @@ static grove_status hunt_for(grove_engine *e, gv_str key, const grove_node *podg
               .priority = gv_gangs_priority(e, podgang),
               .waits_only = waits_only,
               .err = err};
+    h.queue = gv_view_queue_of(&e->view, e->store, h.ns, h.set).id;
     gv_arena_init(&h.mem, e->env);
     grove_status st = list_prey(&h);
     if (st == GROVE_OK && h.n_prey > 0) {
@@ -376,7 +413,8 @@ static int64_t waiting_since(const grove_engine *e, const grove_node *podgang) {
 grove_status gv_engine_keep_room(grove_engine *e, gv_str key, const grove_node *podgang,
                                  grove_error *err) {
     const gv_scheduler_profile *p = gv_gangs_profile(e, podgang);
-    if (!p || p->starving_ns <= 0 || gv_gangs_released(e, podgang)) {
+    gv_decided *d = gv_map_get(&e->decided, key);
+    if (!p || p->starving_ns <= 0 || gv_gangs_released(e, podgang) || d->bounded) {
         return GROVE_OK;
     }
     int64_t since = waiting_since(e, podgang);
@@ -384,7 +422,6 @@ grove_status gv_engine_keep_room(grove_engine *e, gv_str key, const grove_node *
     if (at <= e->now) {
         return hunt_for(e, key, podgang, true, err);
     }
-    gv_decided *d = gv_map_get(&e->decided, key);
     d->look_again = at;
     e->look_at = at < e->look_at ? at : e->look_at;
     d->placement.retry_ns = at < d->placement.retry_ns ? at : d->placement.retry_ns;

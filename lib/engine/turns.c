@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A gang's turn: whether it may be decided on now, its places, and what becomes of several whose turn it is. */
 #include "engine/gangs.h"
+#include "engine/view_queues.h"
 
 #include "model/labels.h"
 #include "model/view.h"
@@ -74,6 +75,10 @@ static bool is_unplaced(const grove_engine *e, gv_str key) {
 
 /* Less important gangs make room for it; one that has waited too long is not overtaken any more. */
 static grove_status make_room_for(grove_engine *e, const gv_candidate *c, grove_error *err) {
+    const gv_decided *d = gv_map_get(&e->decided, c->key);
+    if (d && d->barred) {
+        return GROVE_OK;
+    }
     grove_status st = is_unplaced(e, c->key) ? gv_engine_preempt(e, c->key, c->podgang, err)
                                              : GROVE_OK;
     return st == GROVE_OK && is_unplaced(e, c->key)
@@ -87,6 +92,7 @@ grove_status gv_turn_take(grove_engine *e, gv_candidate *c, uint32_t flags, grov
     gv_str set = gv_node_get_str(grove_node_get(meta, "labels"), GV_LABEL_PART_OF);
     gv_view_gang gang;
     if (is_suspended(e, ns, set)) {
+        gv_gangs_wants_nothing(e, c->key);
         gv_gangs_take_back(e, c->key); /* looked at again when its condition goes */
         return GROVE_OK;
     }
@@ -101,6 +107,9 @@ grove_status gv_turn_take(grove_engine *e, gv_candidate *c, uint32_t flags, grov
     if (gv_victims_going(e, gv_gangs_find(e, c->key))) {
         gv_gangs_drop(e, c->key); /* all of it leaves first */
         return GROVE_OK;
+    }
+    if (gv_view_queue_of(&e->view, e->store, ns, set).problem) {
+        return gv_gangs_bar(e, ns, name, set, err);
     }
     if (gv_gangs_released(e, c->podgang)) {
         flags |= GV_DESCRIBE_GATED;
@@ -117,6 +126,7 @@ grove_status gv_turn_take(grove_engine *e, gv_candidate *c, uint32_t flags, grov
     c->may_grow = gang.left_out > 0;
     c->tied = gang.tied;
     if (!gang.complete) {
+        gv_gangs_wants_nothing(e, c->key);
         gv_gangs_drop(e, c->key);
         return GROVE_OK;
     }
@@ -151,6 +161,16 @@ static void swap_seat(gv_view *v, uint32_t at) {
     v->answers[at] = decision;
 }
 
+/* Of gangs of one priority the age decides. Those of queues are in their order already and within their limits. */
+static grove_status keep_order(grove_engine *e, const gv_candidate *c, uint32_t at) {
+    grove_gang *gang = e->view.gang;
+    if (!e->view.queued) {
+        return grove_gang_waiting(gang, c->created, 0);
+    }
+    grove_status st = grove_gang_queue(gang, GROVE_QUEUE_NONE);
+    return st < 0 ? st : grove_gang_waiting(gang, at, 0);
+}
+
 static grove_status describe_batch(grove_engine *e, gv_candidate *const *list, uint32_t n,
                                    grove_error *err) {
     grove_status st = GROVE_OK;
@@ -160,7 +180,7 @@ static grove_status describe_batch(grove_engine *e, gv_candidate *const *list, u
         if (st == GROVE_OK) {
             swap_seat(&e->view, i);
             st = gv_gangs_describe_least(e, list[i]->podgang, &gang, err);
-            st = st < 0 ? st : grove_gang_waiting(e->view.gang, list[i]->created, 0);
+            st = st < 0 ? st : keep_order(e, list[i], i);
             swap_seat(&e->view, i);
         }
     }
@@ -232,12 +252,47 @@ grove_status gv_turn_starters(grove_engine *e, gv_candidate *const *list, uint32
     }
     st = st < 0 ? st : decide_together(e, list, n, err);
     for (uint32_t i = 0; st == GROVE_OK && i < n && !more_follow; i++) {
-        const gv_decided *d = gv_map_get(&e->decided, list[i]->key);
-        if (list[i]->may_grow && (!d || d->placement.verdict == GROVE_VERDICT_PLACED)) {
-            gv_gangs_take_back(e, list[i]->key);
-            st = gv_turn_take(e, list[i], 0, err);
+        st = gv_turn_grow(e, list[i], err);
+    }
+    return st;
+}
+
+grove_status gv_turn_grow(grove_engine *e, gv_candidate *c, grove_error *err) {
+    const gv_decided *d = gv_map_get(&e->decided, c->key);
+    if (!c->may_grow || (d && d->placement.verdict != GROVE_VERDICT_PLACED)) {
+        return GROVE_OK;
+    }
+    gv_gangs_take_back(e, c->key);
+    return gv_turn_take(e, c, 0, err);
+}
+
+bool gv_turn_waits(const grove_engine *e, const gv_candidate *c) {
+    return is_unplaced(e, c->key);
+}
+
+/* The last of `served` with those before it that have their places since this step. */
+static grove_status join(grove_engine *e, gv_candidate *const *served, uint32_t n,
+                         grove_error *err) {
+    gv_candidate *batch[GV_VIEW_BATCH];
+    uint32_t m = 0, first = n > GV_VIEW_BATCH ? n - GV_VIEW_BATCH : 0;
+    for (uint32_t i = first; i < n; i++) {
+        if (i == n - 1 || (served[i]->fresh && is_placed(e, served[i]))) {
+            batch[m++] = served[i];
         }
     }
+    return decide_together(e, batch, m, err);
+}
+
+grove_status gv_turn_queued(grove_engine *e, gv_candidate *const *served, uint32_t n,
+                            uint32_t flags, grove_error *err) {
+    gv_candidate *c = served[n - 1];
+    grove_status st = gv_turn_take(e, c, flags, err);
+    const gv_decided *d = gv_map_get(&e->decided, c->key);
+    if (st == GROVE_OK && c->fresh && is_unplaced(e, c->key) && !d->bounded) {
+        st = join(e, served, n, err);
+    }
+    st = st < 0 ? st : make_room_for(e, c, err);
+    c->fresh = c->fresh && !is_nominated(e, c->key);
     return st;
 }
 

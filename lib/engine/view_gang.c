@@ -3,6 +3,7 @@
 #include "base/sort.h"
 #include "engine/view_class.h"
 #include "engine/view_peers.h"
+#include "engine/view_queues.h"
 #include "model/config.h"
 #include "model/labels.h"
 #include "value/doc.h"
@@ -353,6 +354,10 @@ grove_status gv_view_describe(gv_view *v, const grove_store *store, const grove_
     out->topology = d.topology;
     if (st == GROVE_OK) {
         st = fill_gang(&d, podgang);
+    }
+    if (st == GROVE_OK && v->queued) {
+        gv_str set = gv_node_get_str(grove_node_get(meta, "labels"), GV_LABEL_PART_OF);
+        st = grove_gang_queue(v->gang, gv_view_queue_of(v, store, d.ns, set).id);
     }
     if (st == GROVE_OK) {
         st = gv_view_recall(v, store, d.topology, d.ns, podgang, out);

@@ -3,12 +3,14 @@
 #include "engine/view_sched.h"
 
 #include "engine/view_class.h"
+#include "engine/view_queues.h"
 #include "value/doc.h"
 
 typedef struct gv_view_pod {
     uint32_t pod;      /* of the placement engine */
     uint32_t node;     /* of the placement engine */
     uint32_t class_id; /* that it counts as; GROVE_SCHED_NONE: only what it asks for */
+    uint32_t queue;    /* that it is charged to */
     bool assumed;      /* decided here, not yet seen as bound */
 } gv_view_pod;
 
@@ -126,7 +128,7 @@ static grove_status take_room_on(gv_view *v, const grove_store *store, gv_str na
                                  grove_error *err) {
     const gv_list *list = gv_store_on_node(store, name);
     for (const gv_object *o = list->first; o; o = gv_list_next(o, GV_LIST_NODE)) {
-        grove_status st = gv_view_sync_pod(v, &o->u.pod, gv_str_c(o->u.pod.head.uid), err);
+        grove_status st = gv_view_sync_pod(v, store, &o->u.pod, gv_str_c(o->u.pod.head.uid), err);
         if (st < 0) {
             return st;
         }
@@ -175,7 +177,8 @@ static grove_status hold(gv_view *v, gv_str uid, const grove_sched_pod *pod, boo
     if (!entry) {
         return gv_error_nomem(err);
     }
-    *entry = (gv_view_pod){.node = pod->node, .class_id = pod->class_id, .assumed = assumed};
+    *entry = (gv_view_pod){
+        .node = pod->node, .class_id = pod->class_id, .queue = pod->queue, .assumed = assumed};
     grove_status st = grove_sched_pod_add(v->sched, pod, &entry->pod, err);
     if (st == GROVE_OK && !gv_map_put(&v->pods, uid, entry)) {
         grove_sched_pod_remove(v->sched, entry->pod);
@@ -208,14 +211,16 @@ uint32_t gv_view_pod_id(const gv_view *v, gv_str uid) {
     return entry ? entry->pod : GROVE_SCHED_NONE;
 }
 
-grove_status gv_view_assume(gv_view *v, gv_str uid, uint32_t node, uint32_t class_id,
-                            grove_error *err) {
-    grove_sched_pod pod = {.size = (uint32_t)sizeof pod,
-                           .node = node,
-                           .class_id = class_id,
-                           .flags = GROVE_POD_NEVER_EVICT};
+grove_status gv_view_assume(gv_view *v, const gv_pod *pod, uint32_t node, uint32_t class_id,
+                            uint32_t queue, grove_error *err) {
+    gv_str uid = gv_str_c(pod->head.uid);
+    grove_sched_pod room = {.size = (uint32_t)sizeof room,
+                            .node = node,
+                            .class_id = class_id,
+                            .flags = GROVE_POD_NEVER_EVICT,
+                            .queue = queue};
     gv_view_release(v, uid);
-    return hold(v, uid, &pod, true, err);
+    return hold(v, uid, &room, true, err);
 }
 
 grove_status gv_view_hold_class(gv_view *v, const gv_pod *pod, uint32_t class_id,
@@ -229,7 +234,8 @@ grove_status gv_view_hold_class(gv_view *v, const gv_pod *pod, uint32_t class_id
                             .node = held->node,
                             .class_id = class_id,
                             .priority = pod->priority,
-                            .flags = GROVE_POD_NEVER_EVICT};
+                            .flags = GROVE_POD_NEVER_EVICT,
+                            .queue = held->queue};
     bool assumed = held->assumed;
     gv_view_release(v, uid);
     return hold(v, uid, &room, assumed, err);
@@ -256,7 +262,37 @@ grove_status gv_view_room_of(gv_view *v, const gv_pod *pod, uint32_t node, grove
     return st < 0 ? gv_error(err, st, "a pod's resources could not be read") : st;
 }
 
-grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_error *err) {
+grove_status gv_view_charge(gv_view *v, const grove_store *store, const gv_pod *pod,
+                            bool *out_moved, grove_error *err) {
+    gv_view_pod *held = gv_map_get(&v->pods, gv_str_c(pod->head.uid));
+    uint32_t queue = held ? gv_view_queue_of_pod(v, store, pod, held->queue) : GROVE_QUEUE_NONE;
+    if (!held || held->queue == queue) {
+        return GROVE_OK;
+    }
+    grove_sched_pod room = {.size = (uint32_t)sizeof room,
+                            .node = held->node,
+                            .class_id = held->class_id,
+                            .priority = pod->priority,
+                            .flags = GROVE_POD_NEVER_EVICT};
+    uint32_t id = 0;
+    gv_arena_reset(&v->scratch);
+    grove_status st = room.class_id == GROVE_SCHED_NONE
+                          ? gv_view_room_of(v, pod, held->node, &room, err)
+                          : GROVE_OK;
+    room.queue = queue;
+    st = st < 0 ? st : grove_sched_pod_add(v->sched, &room, &id, err);
+    if (st < 0) {
+        return st; /* it stays where it was */
+    }
+    grove_sched_pod_remove(v->sched, held->pod);
+    held->pod = id;
+    held->queue = queue;
+    *out_moved = true;
+    return GROVE_OK;
+}
+
+grove_status gv_view_sync_pod(gv_view *v, const grove_store *store, const gv_pod *pod, gv_str uid,
+                              grove_error *err) {
     gv_view_pod *held = gv_map_get(&v->pods, uid);
     /* A terminating pod holds its room until it is gone; a finished one holds none. */
     bool holds = pod && gv_pod_is_bound(pod) && !gv_pod_is_final(pod);
@@ -276,6 +312,7 @@ grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_e
         held->assumed = false;
         return GROVE_OK;
     }
+    uint32_t queue = gv_view_queue_of_pod(v, store, pod, held ? held->queue : GROVE_QUEUE_NONE);
     gv_view_release(v, uid);
     gv_arena_reset(&v->scratch);
     grove_sched_pod room;
@@ -283,6 +320,7 @@ grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_e
     if (st < 0) {
         return st;
     }
+    room.queue = queue;
     return hold(v, uid, &room, false, err);
 }
 
@@ -326,6 +364,10 @@ grove_status gv_view_verify(const gv_view *v, const grove_store *store, grove_er
     for (const gv_object *o = pods->first; o; o = gv_list_next(o, GV_LIST_KIND)) {
         const gv_pod *pod = &o->u.pod;
         const gv_view_pod *entry = gv_map_get(&v->pods, gv_str_c(pod->head.uid));
+        if (entry && entry->queue != gv_view_queue_of_pod(v, store, pod, entry->queue)) {
+            return gv_error(err, GROVE_E_INTERNAL, "pod %s is charged to another queue",
+                            pod->head.name);
+        }
         if (!should_hold(v, pod)) {
             continue;
         }

@@ -45,6 +45,8 @@ typedef struct gv_view {
     gv_arena scratch;           /* reset by each description */
     GV_VEC(gv_view_note) notes; /* of the gang described last, until the scratch is reset */
     gv_request_facts requests;
+    const char *queued;    /* the scheduler whose gangs have queues; NULL: there are none. Lent */
+    const char *otherwise; /* that of a set which names none. Lent by the configuration, too */
     uint32_t topology_changes;
 } gv_view;
 
@@ -84,10 +86,14 @@ grove_status gv_view_seat_in_batch(gv_view *v, uint32_t at);
 grove_status gv_view_sync_node(gv_view *v, const grove_store *store, gv_str name, grove_error *err);
 /* The room that one pod takes: a bound, unfinished pod holds it, any other gives it back. `pod` NULL: the
  * pod of this uid is gone. */
-grove_status gv_view_sync_pod(gv_view *v, const gv_pod *pod, gv_str uid, grove_error *err);
+grove_status gv_view_sync_pod(gv_view *v, const grove_store *store, const gv_pod *pod, gv_str uid,
+                              grove_error *err);
 /* Holds room for a decision that is not yet observed; gv_view_sync_pod or gv_view_release ends it. */
-grove_status gv_view_assume(gv_view *v, gv_str uid, uint32_t node, uint32_t class_id,
-                            grove_error *err);
+grove_status gv_view_assume(gv_view *v, const gv_pod *pod, uint32_t node, uint32_t class_id,
+                            uint32_t queue, grove_error *err);
+/* The room of a pod that holds some, charged to the queue of its set as it is now; *out_moved: it was not. */
+grove_status gv_view_charge(gv_view *v, const grove_store *store, const gv_pod *pod,
+                            bool *out_moved, grove_error *err);
 void gv_view_release(gv_view *v, gv_str uid);
 /* The room that a bound pod takes on this node. Amounts in the scratch. */
 grove_status gv_view_room_of(gv_view *v, const gv_pod *pod, uint32_t node, grove_sched_pod *out,

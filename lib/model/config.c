@@ -24,6 +24,8 @@ static bool add_scheduler(grove_config *c, gv_str name, const grove_node *config
         .gang_scheduling = gv_node_get_bool(config, "gangScheduling"),
         .unplaced_too = gv_str_is(gv_node_get_str(config, "onNoFit"), "ReleaseForAutoscaler"),
         .preempts = !gv_str_is(gv_node_get_str(config, "preemptionPolicy"), "Never")};
+    const grove_node *queues = grove_node_get(config, "queues");
+    p.queues = grove_node_size(queues) > 0 ? queues : NULL;
     gv_str guard = gv_node_get_str(config, "starvationGuard");
     if (guard.n > 0 && gv_duration_parse(guard, &p.starving_ns, NULL) < 0) {
         p.starving_ns = 0; /* gv_config_check has refused it */

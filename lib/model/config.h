@@ -20,7 +20,8 @@ typedef struct gv_scheduler_profile {
         *config;          /* its raw object, NULL when absent; borrowed from a pinned document */
     bool gang_scheduling; /* default-scheduler's config.gangScheduling */
     bool unplaced_too;    /* its config.onNoFit is ReleaseForAutoscaler */
-    bool preempts;        /* config.preemptionPolicy is not Never */
+    const grove_node *queues; /* config.queues, of which there is one at least; NULL: none */
+    bool preempts;            /* config.preemptionPolicy is not Never */
     int64_t
         starving_ns; /* config.starvationGuard: so long a gang is overtaken at most; 0: for ever */
 } gv_scheduler_profile;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operator's own checks of an OperatorConfiguration (grove-api section 6), after its defaults. */
 #include "model/config.h"
+#include "model/config_queues.h"
 #include "model/schema_walk.h"
 #include "model/syntax.h"
 #include "value/doc.h"
@@ -55,8 +56,10 @@ static void check_choice(gv_check *c, const gv_path *entry, const grove_node *co
 }
 
 /* What is ours in a profile's config; the rest belongs to the scheduler. */
-static void check_profile_config(gv_check *c, const gv_path *entry, const grove_node *profile) {
+static void check_profile_config(gv_check *c, const gv_path *entry, const grove_node *profile,
+                                 bool *queues_seen) {
     const grove_node *config = grove_node_get(profile, "config");
+    gv_path above = gv_path_key(entry, "config", 6);
     check_choice(c, entry, config, "preemptionPolicy", "PreemptLowerPriority", "Never");
     check_choice(c, entry, config, "onNoFit", "Wait", "ReleaseForAutoscaler");
     const grove_node *guard = grove_node_get(config, "starvationGuard");
@@ -64,11 +67,11 @@ static void check_profile_config(gv_check *c, const gv_path *entry, const grove_
     if (!gv_node_is_nothing(guard) &&
         (!gv_node_is(guard, GROVE_STRING) || gv_duration_parse(gv_node_str(guard), &ns, NULL) < 0 ||
          ns <= 0)) {
-        gv_path above = gv_path_key(entry, "config", 6);
         gv_path here = gv_path_key(&above, "starvationGuard", 15);
         gv_check_error(c, GV_CODE_CONFIG_INVALID, "Invalid", &here, guard,
                        "must be a duration above 0");
     }
+    gv_config_queues_check(c, &above, grove_node_get(config, "queues"), queues_seen);
 }
 
 static void check_profiles(gv_check *c, const grove_node *profiles, bool *default_seen,
@@ -76,13 +79,14 @@ static void check_profiles(gv_check *c, const grove_node *profiles, bool *defaul
     gv_path scheduler = gv_path_key(NULL, "scheduler", 9);
     gv_path list = gv_path_key(&scheduler, "profiles", 8);
     uint32_t i = 0;
+    bool queues_seen = false;
     GV_EACH(p, profiles) {
         gv_path entry = gv_path_index(&list, i++), here = gv_path_key(&entry, "name", 4);
         const grove_node *node = grove_node_get(p, "name");
         gv_str name = gv_node_str(node);
         const grove_node *at = node ? node : p;
         bool twice = false;
-        check_profile_config(c, &entry, p);
+        check_profile_config(c, &entry, p, &queues_seen);
         GV_EACH(b, profiles) {
             if (b == p) {
                 break;

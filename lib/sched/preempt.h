@@ -51,7 +51,9 @@ typedef struct gv_hunt {
     /* reclaim */
     bool reclaim;
     uint32_t scarce; /* the resource in which the victims' queues are weighed */
-    int64_t *less;   /* by queue: what the chosen ones would take from its use */
+    uint32_t
+        within; /* victims must be of queues below it, as it has all that it may; GROVE_QUEUE_NONE: none has */
+    int64_t *less; /* by queue: what the chosen ones would take from its use */
     gv_toll best;
 } gv_hunt;
 
@@ -63,7 +65,10 @@ bool gv_prey_equal(const gv_hunt *h, const gv_prey *a, const gv_prey *b); /* int
 bool gv_prey_in_domain(const gv_hunt *h, const gv_prey *v, uint32_t domain);
 /* Reclaim: notes that a unit goes (+1) or stays (-1); false: a queue would fall below its share. */
 bool gv_prey_afford(gv_hunt *h, const gv_prey *v, int sign);
-/* Reclaim: whether the gang's queues would stay within their shares; else the certificate is written. */
+/*
+ * Reclaim: whether the gang's queue would stay within its share; else the certificate is written. One above it that
+ * would not bounds the victims: what they give up there makes up for it.
+ */
 bool gv_reclaim_entitled(gv_hunt *h);
 
 /* preempt.c: asks again without the chosen ones of `list`; the cluster is as before afterwards. */

@@ -55,10 +55,6 @@ static grove_status try_victims(gv_serve *v, gv_guest *guest) {
         st = grove_sched_preempt(v->s, guest->g, &v->place, guest->d, NULL);
         flag = GROVE_SERVED_PREEMPTED;
     }
-    if (st == GROVE_OK && guest->d->verdict != GROVE_PLACED && bounded) {
-        (void)gv_allow_gang(v->s, guest->g, guest->d);
-        return GROVE_OK; /* what other queues have is of no use to it */
-    }
     if (st == GROVE_OK && guest->d->verdict != GROVE_PLACED && (v->o.flags & GROVE_SERVE_RECLAIM)) {
         st = grove_sched_reclaim(v->s, guest->g, v->waiting, grove_sched_queue_count(v->s),
                                  &v->place, guest->d, NULL);
@@ -68,6 +64,8 @@ static grove_status try_victims(gv_serve *v, gv_guest *guest) {
         guest->flags |= guest->d->victims.n > 0 ? flag : 0;
         st = evict_victims(v, guest->d);
         note_losses(v);
+    } else if (st == GROVE_OK && bounded) {
+        (void)gv_allow_gang(v->s, guest->g, guest->d); /* that is what stands in the way */
     }
     return st;
 }

@@ -10,6 +10,13 @@
 
 /* ---- eligibility ---- */
 
+static bool lies_below(const grove_sched *s, uint32_t queue, uint32_t above) {
+    while (queue != GROVE_QUEUE_NONE && queue != above) {
+        queue = gv_queue_at(s, queue)->parent;
+    }
+    return queue == above;
+}
+
 static bool queue_may_lose(const gv_hunt *h, uint32_t queue) {
     const grove_sched *s = h->s;
     if (!h->reclaim) {
@@ -21,6 +28,9 @@ static bool queue_may_lose(const gv_hunt *h, uint32_t queue) {
     uint32_t top = gv_queue_branch(s, queue, h->g->queue);
     if (top == GV_NONE) {
         return false; /* one lies above the other */
+    }
+    if (h->within != GROVE_QUEUE_NONE && !lies_below(s, queue, h->within)) {
+        return false; /* the one that has all it may would end with more */
     }
     for (uint32_t q = queue;; q = gv_queue_at(s, q)->parent) {
         if (gv_queue_at(s, q)->used[h->scarce] <= gv_queue_at(s, q)->share[h->scarce]) {
@@ -310,22 +320,34 @@ static uint32_t scarcest(const grove_sched *s, const int64_t *need) {
     return best;
 }
 
+/* The first resource of which the queue would have more than its share with `need` more; GV_NONE: none. */
+static uint32_t over_share(const grove_sched *s, uint32_t q, const int64_t *need) {
+    const gv_queue *queue = gv_queue_at(s, q);
+    for (uint32_t r = 0; r < s->resource_names.n; r++) {
+        if (need[r] > 0 && s->resource_fixed.v[r] < 0 &&
+            queue->used[r] + need[r] > queue->share[r]) {
+            return r;
+        }
+    }
+    return GV_NONE;
+}
+
 bool gv_reclaim_entitled(gv_hunt *h) {
     grove_sched *s = h->s;
     int64_t need[GV_RESOURCES_MAX];
     gv_gang_needs(s, h->g, need);
     h->scarce = scarcest(s, need);
-    for (uint32_t q = h->g->queue; q != GROVE_QUEUE_NONE; q = gv_queue_at(s, q)->parent) {
-        const gv_queue *queue = gv_queue_at(s, q);
-        for (uint32_t r = 0; r < s->resource_names.n; r++) {
-            if (need[r] > 0 && s->resource_fixed.v[r] < 0 &&
-                queue->used[r] + need[r] > queue->share[r]) {
-                h->d->verdict = GROVE_INFEASIBLE;
-                gv_certificate_queue(h->d, GROVE_REASON_QUEUE_SHARE, q, r,
-                                     queue->share[r] - queue->used[r], need[r]);
-                return false;
-            }
-        }
+    h->within = h->g->queue;
+    uint32_t r = over_share(s, h->within, need);
+    if (r != GV_NONE) {
+        const gv_queue *queue = gv_queue_at(s, h->within);
+        h->d->verdict = GROVE_INFEASIBLE;
+        gv_certificate_queue(h->d, GROVE_REASON_QUEUE_SHARE, h->within, r,
+                             queue->share[r] - queue->used[r], need[r]);
+        return false;
+    }
+    while (h->within != GROVE_QUEUE_NONE && over_share(s, h->within, need) == GV_NONE) {
+        h->within = gv_queue_at(s, h->within)->parent;
     }
     return true;
 }

@@ -52,6 +52,9 @@ static int may_lose(const sv_case *v, int32_t queue, int32_t priority) {
     if (queue == 0 || in_branch_of(v, queue, v->queue) || in_branch_of(v, v->queue, queue)) {
         return 0;
     }
+    if (v->within && !in_branch_of(v, queue, v->within)) {
+        return 0;
+    }
     for (int32_t q = 1; q <= v->n_queues; q++) {
         if (on_branch(v, queue, q) && used_by(v, q, NULL) <= v->queues[q].share) {
             return 0;

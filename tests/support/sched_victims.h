@@ -39,6 +39,7 @@ typedef struct sv_case {
     sv_queue queues[SV_QUEUES]; /* from 1 on */
     int32_t n_gangs, n_pods, n_queues;
     int32_t priority, queue; /* of the gang that asks */
+    int32_t within;          /* reclaim: victims lie below this queue; 0: anywhere */
     int32_t scarce;          /* reclaim: the resource that counts; -1: preemption */
 } sv_case;
 

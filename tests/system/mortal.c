@@ -45,6 +45,7 @@ static void standby_start(mortal *m) {
     grove_engine_options options = {
         .size = (uint32_t)sizeof options,
         .flags = GROVE_ENGINE_CHECK,
+        .config = m->w.c->config,
         .bind_schedulers = "default-scheduler,kai-scheduler,grove-scheduler,lpx-scheduler,volcano"};
     grove_error err = GROVE_ERROR_INIT;
     assert_int_equal(grove_engine_new(m->w.env, &options, &m->standby, &err), GROVE_OK);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "model/labels.h"
+#include "model/queues.h"
 
 static void mark_pod(gv_str gang, gv_str clique, gv_pod_marks *out) {
     gv_mark(out->annotations, &out->n_annotations, GV_STR(GV_ANNOTATION_KAI_SKIP), GV_STR("true"));
@@ -13,16 +14,11 @@ static void mark_pod(gv_str gang, gv_str clique, gv_pod_marks *out) {
 
 /* ---- what may be missing ---- */
 
-static gv_str queue_in(const grove_node *labels, const grove_node *annotations) {
-    gv_str queue = gv_get_str(labels, GV_KEY_KAI_QUEUE);
-    return queue.n ? queue : gv_get_str(annotations, GV_KEY_KAI_QUEUE);
-}
-
 /* The set's queue, which every clique that names one must share; else the one its cliques agree on. */
 static gv_str queue_of(const gv_pcs *pcs) {
-    gv_str queue = queue_in(pcs->meta.labels, pcs->meta.annotations);
+    gv_str queue = gv_queue_key_of(pcs->meta.labels, pcs->meta.annotations);
     for (uint32_t i = 0; i < pcs->n_cliques; i++) {
-        gv_str one = queue_in(pcs->cliques[i].labels, pcs->cliques[i].annotations);
+        gv_str one = gv_queue_key_of(pcs->cliques[i].labels, pcs->cliques[i].annotations);
         if (one.n && queue.n && !gv_str_eq(one, queue)) {
             return GV_STR("");
         }

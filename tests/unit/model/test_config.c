@@ -91,6 +91,10 @@ static void cluster_objects(void **state) {
     grove_config_unref(c);
 }
 
+#define QUEUES(list)                                                                            \
+    ",\"scheduler\":{\"profiles\":[{\"name\":\"grove-scheduler\",\"config\":{\"queues\":[" list \
+    "]}}]}"
+
 /* What follows the kind of an OperatorConfiguration, and the path of the first complaint ("" is none). */
 static const struct {
     const char *fields, *path;
@@ -130,6 +134,34 @@ static const struct {
     {",\"scheduler\":{\"profiles\":[{\"name\":\"default-scheduler\",\"config\":{\"onNoFit\":"
      "\"Release\"}}]}",
      "scheduler.profiles[0].config.onNoFit", NULL},
+    {QUEUES("{\"name\":\"a\",\"limit\":{\"cpu\":\"1500m\",\"memory\":\"2Gi\"}},{\"name\":\"b\","
+            "\"parent\":"
+            "\"a\",\"deserved\":{\"nvidia.com/gpu\":4},\"weight\":0,\"priority\":-3}"),
+     "", "default-scheduler"},
+    {QUEUES("{\"parent\":\"\"}"), "scheduler.profiles[0].config.queues[0].name", NULL},
+    {QUEUES("{\"name\":\"a\"},{\"name\":\"a\"}"), "scheduler.profiles[0].config.queues[1].name",
+     NULL},
+    {QUEUES("{\"name\":\"a\",\"parent\":\"b\"},{\"name\":\"b\"}"),
+     "scheduler.profiles[0].config.queues[0].parent", NULL},
+    {QUEUES("{\"name\":\"a\",\"limit\":{\"nvidia.com/gpu\":-1}}"),
+     "scheduler.profiles[0].config.queues[0].limit.nvidia.com/gpu", NULL},
+    {QUEUES("{\"name\":\"a\",\"deserved\":{\"cpu\":\"many\"}}"),
+     "scheduler.profiles[0].config.queues[0].deserved.cpu", NULL},
+    {QUEUES("{\"name\":\"a\",\"deserved\":4}"), "scheduler.profiles[0].config.queues[0].deserved",
+     NULL},
+    {QUEUES("{\"name\":\"a\",\"weight\":-1}"), "scheduler.profiles[0].config.queues[0].weight",
+     NULL},
+    {QUEUES("{\"name\":\"a\",\"priority\":\"1\"}"),
+     "scheduler.profiles[0].config.queues[0].priority", NULL},
+    {QUEUES("{\"name\":\"a\",\"limits\":{}}"), "scheduler.profiles[0].config.queues[0].limits",
+     NULL},
+    {QUEUES("7"), "scheduler.profiles[0].config.queues[0]", NULL},
+    {",\"scheduler\":{\"profiles\":[{\"name\":\"volcano\",\"config\":{\"queues\":{}}}]}",
+     "scheduler.profiles[0].config.queues", NULL},
+    {",\"scheduler\":{\"profiles\":[{\"name\":\"volcano\",\"config\":{\"queues\":[{\"name\":\"a\"}]"
+     "}},"
+     "{\"name\":\"kai-scheduler\",\"config\":{\"queues\":[{\"name\":\"a\"}]}}]}",
+     "scheduler.profiles[1].config.queues", NULL},
     {",\"logLevel\":\"warn\"", "logLevel", NULL},
     {",\"logLevel\":\" \",\"logFormat\":\"text\"", "", "default-scheduler"},
     {",\"logFormat\":\"yaml\"", "logFormat", NULL},
