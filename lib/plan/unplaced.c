@@ -58,11 +58,18 @@ grove_status gv_gang_tell_unplaced(gv_work *w, const gv_work_gang *g, const char
     return GROVE_OK;
 }
 
+/* More nodes would help: it is not its queue that keeps it back. */
+static bool lacks_nodes(const grove_placement *p) {
+    gv_str reason = gv_str_c(p->reason ? p->reason : "");
+    return !gv_str_is(reason, "QueueLimit") && !gv_str_is(reason, "QueueUnknown");
+}
+
 bool gv_gang_goes_unplaced(const gv_work *w, const gv_work_gang *g) {
     const gv_adapter *a = gv_template_gang_adapter(w->t, NULL);
     return a != NULL && (a->caps & GV_ADAPTER_UNPLACED) != 0 && g->placement != NULL &&
            (g->placement->verdict == GROVE_VERDICT_INFEASIBLE ||
-            g->placement->verdict == GROVE_VERDICT_UNKNOWN);
+            g->placement->verdict == GROVE_VERDICT_UNKNOWN) &&
+           lacks_nodes(g->placement);
 }
 
 /* ---- released, and not bound whole ---- */

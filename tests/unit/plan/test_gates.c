@@ -242,6 +242,10 @@ static void test_released_without_place(void **state) {
         cluster_settle(&c, 12);
         assert_true(cluster_gated(cluster_pod(&c, "s-0-a", 0))); /* nothing is decided yet */
         place(&c, &p, NULL, GROVE_VERDICT_INFEASIBLE, 0);
+        p.reason = "QueueLimit"; /* no new node changes that */
+        cluster_settle(&c, 12);
+        assert_true(cluster_gated(cluster_pod(&c, "s-0-a", 0)));
+        place(&c, &p, NULL, GROVE_VERDICT_INFEASIBLE, 0);
         cluster_settle(&c, 12);
         for (int k = 0; k < 3; k++) {
             object *o = cluster_pod(&c, "s-0-a", k);
