@@ -247,7 +247,7 @@ def test_rollout(tool, folder):
         check("rollout: restart " + strategy, code == 0 and "libgrove.io/restartedAt" in out and "a: b" in out, (code, out, err))
     code, out, err = tool("rollout", "resume", "cell", "--cluster", write(folder, "cell.json", json.dumps(rolling_set("Coherent"))))
     check("rollout: resume a manifest", code == 0 and "paused: false" in out, (code, out, err))
-    for bad in (["status"], ["undo", "cell", "--cluster", scenario], ["status", "cell"], ["status", "cell", "--cluster"],
+    for bad in (["status"], ["undone", "cell", "--cluster", scenario], ["status", "cell"], ["status", "cell", "--cluster"],
                 ["status", "cell", "more", "--cluster", scenario], ["status", "cell", "--what", "x"]):
         code, out, err = tool("rollout", *bad)
         check("rollout: wrong usage %s" % bad, code == 2 and "usage" in err, (code, out, err))
@@ -296,6 +296,18 @@ spec:
   - apply: *s
     expect: [{kind: Secret, name: x, count: 1}]
 """
+
+
+def test_option_with_sign(tool, folder):
+    """--option=value is --option value, for each verb; the value may hold further signs."""
+    path = os.path.join(MANIFESTS, "01-router-and-serving-cell.yaml")
+    for verb, words in (("render", ("--output", "yaml", path)), ("validate", ("--output", "json", path)), ("sim", ("--nodes", "blocks=1,racks=1,nodes=2", path))):
+        joined = ["=".join(words[:2]), *words[2:]]
+        check("sign: " + verb, tool(verb, *joined) == tool(verb, *words), joined)
+    file = os.path.join(folder, "--output=yaml")
+    with open(path) as given, open(file, "w") as odd:
+        odd.write(given.read())
+    check("sign: a file", tool("render", os.path.join(folder, "--output=yaml"))[0] == 0)
 
 
 def test_quota(tool, folder):
@@ -356,6 +368,7 @@ def main():
         test_rollout(tool, folder)
         test_refused_actions(tool, folder)
         test_quota(tool, folder)
+        test_option_with_sign(tool, folder)
     print("%d passed, %d failed" % (passed, len(failures)))
     return 1 if failures else 0
 

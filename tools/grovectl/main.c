@@ -3,6 +3,7 @@
 #include "verbs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const verb grovectl_verbs[] = {
@@ -32,6 +33,36 @@ static void usage(FILE *out) {
     }
 }
 
+/*
+ * The words with each --option=value as two, as kubectl lets people write it. NULL: no memory. Freed by the
+ * caller; the words are those of argv.
+ */
+static char **split_values(int argc, char **argv, int *out_n) {
+    char **words = calloc(2 * (size_t)argc + 1, sizeof *words);
+    *out_n = 0;
+    for (int i = 0; words && i < argc; i++) {
+        char *sign = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
+        words[(*out_n)++] = argv[i];
+        if (sign) {
+            *sign = '\0';
+            words[(*out_n)++] = sign + 1;
+        }
+    }
+    return words;
+}
+
+static int run(const verb *v, int argc, char **argv) {
+    int n = 0;
+    char **words = split_values(argc, argv, &n);
+    if (!words) {
+        fputs("grovectl: out of memory\n", stderr);
+        return EXIT_USAGE;
+    }
+    int code = v->run(n, words);
+    free(words);
+    return code;
+}
+
 int main(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0) {
         usage(argc < 2 ? stderr : stdout);
@@ -39,7 +70,7 @@ int main(int argc, char **argv) {
     }
     for (const verb *v = grovectl_verbs; v->name; v++) {
         if (strcmp(argv[1], v->name) == 0) {
-            return v->run(argc - 1, argv + 1);
+            return run(v, argc - 1, argv + 1);
         }
     }
     fprintf(stderr, "grovectl: unknown verb '%s'\n", argv[1]);
