@@ -2,7 +2,8 @@
 /*
  * Events of events.k8s.io: the first of its kind about an object is created, further ones are counted in
  * its series, and not more often than every few minutes. What went well is of one kind by its reason, whatever its
- * note: a clique that gets ten pods tells of the first, and not ten times; every ten minutes one is told anew.
+ * note (a Lease apart): a clique that gets ten pods tells of the first, and not ten times; every ten minutes one
+ * is told anew.
  * Best effort: nothing is retried for long.
  */
 #include <stdio.h>
@@ -126,7 +127,8 @@ grove_status gv_k8s_compile_event(gv_k8s *k, const grove_op *op, gv_k8s_call *ca
     e->hash = gv_k8s_hash(gv_k8s_hash(gv_k8s_hash(7, t.ns), op->uid ? op->uid : op->name), t.type);
     char period[32];
     (void)snprintf(period, sizeof period, "%lld", (long long)(k->now / ALIKE_PERIOD));
-    bool well = strcmp(t.type, "Normal") == 0;
+    /* Who leads began, and stopped, under one reason: only the note tells which. */
+    bool well = strcmp(t.type, "Normal") == 0 && op->kind != GROVE_KIND_LEASE;
     e->hash = gv_k8s_hash(gv_k8s_hash(e->hash, t.reason), well ? period : t.note);
     char name[300];
     (void)snprintf(name, sizeof name, "%.230s.%016llx", op->name, (unsigned long long)e->hash);
