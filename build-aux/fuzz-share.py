@@ -85,6 +85,7 @@ def main():
         took = time.monotonic() - begun
         if status != 0:
             print(log[-6000:])
+            table(targets)
             print(f'fuzz {t.name}: a finding; its input is {folder}/finding-{t.name}-*')
             return 1
         runs, t.edges, features = figures(log)
