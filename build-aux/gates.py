@@ -34,7 +34,7 @@ GATES = [
     ('noyaml', 4, './dev noyaml', 'the JSON-only core: -Dyaml=disabled, suites without YAML, equal answers'),
     ('arena', 6, './dev arena', 'each arena object its own malloc, under ASan, all suites'),
     ('fuzz', 6, f'./dev fuzz --seconds {FUZZ_SECONDS} --seed 1', 'each fuzz target for some seconds (GROVE_FUZZ_SECONDS)'),
-    ('lint', 6, './dev lint', 'clang-tidy, cppcheck and shellcheck without a finding'),
+    ('lint', 9, './dev lint', 'clang-tidy, cppcheck and shellcheck without a finding'),
     ('install', 4, 'build-aux/check-install.sh', 'what is installed serves C, C++ and Meson programs; the tarball builds without Python and network'),
     ('bindings', 5, './dev bindings', 'Python: types, leaks, wheel; Go: vet, race detector, conformance'),
     ('abi', 3, './dev abi', 'map = declarations = symbols, no globals; no break since the last tag, old programs run'),
